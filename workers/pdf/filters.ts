@@ -1,0 +1,117 @@
+/** Undoes stream filters (ISO 32000-1 §7.4): FlateDecode with predictors, which is all that file structure uses. */
+import { constants, inflateSync } from "node:zlib";
+import { type ObjectSource, type PdfDict, PdfError, type PdfStream } from "./objects.ts";
+import type { Budget } from "./parser.ts";
+
+const ABSOLUTE_LIMIT = 64 * 1024 * 1024;
+
+/**
+ * The decoded bytes of a stream, never more than `limit` (bytes).
+ * @throws PdfError `unsupported` for another filter, `too-complex` above the limit, `damaged` for bad data.
+ */
+export function decodeStream(
+  source: ObjectSource,
+  stream: PdfStream,
+  budget: Budget,
+  limit = ABSOLUTE_LIMIT,
+): Uint8Array {
+  const filters = source.array(stream.dict.get("Filter")) ?? [stream.dict.get("Filter") ?? null];
+  const parms = source.array(stream.dict.get("DecodeParms")) ?? [stream.dict.get("DecodeParms") ?? null];
+  if (filters.length > 4) throw new PdfError("too-complex", "too many filters");
+  let bytes = stream.raw;
+  filters.forEach((filter, index) => {
+    const value = source.resolve(filter);
+    if (value === null) return;
+    const filterName = source.name(value);
+    if (filterName !== "FlateDecode" && filterName !== "Fl") {
+      throw new PdfError("unsupported", `filter ${filterName ?? "of unknown kind"}`);
+    }
+    bytes = inflate(bytes, budget, limit);
+    const parm = source.dict(parms[index]);
+    if (parm) bytes = unpredict(bytes, source, parm);
+  });
+  return bytes;
+}
+
+function inflate(bytes: Uint8Array, budget: Budget, limit: number): Uint8Array {
+  const allowed = Math.min(limit, budget.inflate, ABSOLUTE_LIMIT);
+  if (allowed <= 0) throw new PdfError("too-complex", "too much compressed data");
+  let out: Uint8Array;
+  try {
+    // A stream cut short still yields what it holds, as in other readers.
+    out = inflateSync(bytes, { maxOutputLength: allowed, finishFlush: constants.Z_SYNC_FLUSH });
+  } catch (cause) {
+    const code = cause instanceof Error && "code" in cause ? cause.code : "";
+    if (code === "ERR_BUFFER_TOO_LARGE") throw new PdfError("too-complex", "a compressed stream is too large");
+    throw new PdfError("damaged", "a compressed stream is corrupt");
+  }
+  budget.inflate -= out.length;
+  return out;
+}
+
+/** TIFF and PNG predictors (§7.4.4.4, RFC 2083 §6). */
+function unpredict(data: Uint8Array, source: ObjectSource, parm: PdfDict): Uint8Array {
+  const number = (key: string, fallback: number): number => source.number(parm.get(key)) ?? fallback;
+  const predictor = number("Predictor", 1);
+  if (predictor === 1) return data;
+  const colors = number("Colors", 1);
+  const bits = number("BitsPerComponent", 8);
+  const columns = number("Columns", 1);
+  const rowBits = colors * bits * columns;
+  if (![colors, bits, columns].every((n) => Number.isInteger(n) && n > 0) || rowBits > 8 * ABSOLUTE_LIMIT) {
+    throw new PdfError("damaged", "bad predictor parameters");
+  }
+  const row = Math.ceil(rowBits / 8);
+  const pixel = Math.max(1, (colors * bits) >> 3);
+  if (predictor === 2) return tiff(data, row, pixel, bits);
+  if (predictor < 10) throw new PdfError("unsupported", `predictor ${predictor}`);
+  return png(data, row, pixel);
+}
+
+function tiff(data: Uint8Array, row: number, pixel: number, bits: number): Uint8Array {
+  if (bits !== 8) throw new PdfError("unsupported", "TIFF predictor on other than 8 bits");
+  const out = Uint8Array.from(data);
+  for (let start = 0; start < out.length; start += row) {
+    const stop = Math.min(start + row, out.length);
+    for (let i = start + pixel; i < stop; i++) out[i] = (out[i] ?? 0) + (out[i - pixel] ?? 0);
+  }
+  return out;
+}
+
+function png(data: Uint8Array, row: number, pixel: number): Uint8Array {
+  const rows = Math.ceil(data.length / (row + 1));
+  const out = new Uint8Array(Math.max(0, data.length - rows));
+  let to = 0;
+  for (let from = 0; from < data.length; ) {
+    const type = data[from++] ?? 0;
+    const stop = Math.min(row, data.length - from);
+    const line = to;
+    for (let i = 0; i < stop; i++) {
+      const left = i >= pixel ? (out[line + i - pixel] ?? 0) : 0;
+      const up = line >= row ? (out[line - row + i] ?? 0) : 0;
+      const corner = i >= pixel && line >= row ? (out[line - row + i - pixel] ?? 0) : 0;
+      out[to++] = (data[from++] ?? 0) + pngDelta(type, left, up, corner);
+    }
+  }
+  return out;
+}
+
+function pngDelta(type: number, left: number, up: number, corner: number): number {
+  switch (type) {
+    case 0:
+      return 0;
+    case 1:
+      return left;
+    case 2:
+      return up;
+    case 3:
+      return (left + up) >> 1;
+    case 4: {
+      const estimate = left + up - corner;
+      const [a, b, c] = [Math.abs(estimate - left), Math.abs(estimate - up), Math.abs(estimate - corner)];
+      return a <= b && a <= c ? left : b <= c ? up : corner;
+    }
+    default:
+      throw new PdfError("damaged", `PNG filter type ${type}`);
+  }
+}

@@ -1,0 +1,295 @@
+/** Reads objects out of bytes (ISO 32000-1 §7.2, §7.3), with limits on depth, count and size. */
+import { PdfDict, PdfError, PdfName, type PdfObject, PdfRef, PdfStream, PdfString } from "./objects.ts";
+
+/** Shared by everything read from one file, so that many small abuses add up to a refusal. */
+export type Budget = {
+  /** names, strings, arrays and dictionaries that may still be made */
+  objects: number;
+  /** bytes that may still be scanned for a lost `endstream` */
+  scan: number;
+  /** bytes that may still be inflated */
+  inflate: number;
+};
+
+const MAX_DEPTH = 256;
+const MAX_NUMBER_LENGTH = 64;
+
+// 1 = white space (Table 1), 2 = delimiter (Table 2), 0 = regular
+const CLASS = new Uint8Array(256);
+for (const byte of [0, 9, 10, 12, 13, 32]) CLASS[byte] = 1;
+for (const byte of Buffer.from("()<>[]{}/%")) CLASS[byte] = 2;
+
+export const isSpace = (byte: number): boolean => CLASS[byte] === 1;
+export const isRegular = (byte: number): boolean => CLASS[byte] === 0;
+const isDigit = (byte: number): boolean => byte >= 48 && byte <= 57;
+
+function hexValue(byte: number): number {
+  if (byte >= 48 && byte <= 57) return byte - 48;
+  const lower = byte | 0x20;
+  return lower >= 97 && lower <= 102 ? lower - 87 : -1;
+}
+
+export class Parser {
+  readonly bytes: Uint8Array;
+  readonly end: number;
+  pos: number;
+  readonly #budget: Budget;
+
+  constructor(bytes: Uint8Array, pos: number, budget: Budget, end = bytes.length) {
+    this.bytes = bytes;
+    this.pos = pos;
+    this.end = Math.min(end, bytes.length);
+    this.#budget = budget;
+  }
+
+  fail(message: string): never {
+    throw new PdfError("damaged", `${message} at byte ${this.pos}`);
+  }
+  /** The byte at the position, -1 at the end. */
+  peek(ahead = 0): number {
+    const at = this.pos + ahead;
+    return at < this.end ? (this.bytes[at] ?? -1) : -1;
+  }
+  #spend(): void {
+    if (--this.#budget.objects < 0) throw new PdfError("too-complex", "too many objects");
+  }
+
+  /** Skips white space and comments. */
+  skip(): void {
+    while (this.pos < this.end) {
+      const byte = this.bytes[this.pos] ?? 0;
+      if (isSpace(byte)) this.pos++;
+      else if (byte === 0x25) {
+        while (this.pos < this.end && this.bytes[this.pos] !== 10 && this.bytes[this.pos] !== 13) this.pos++;
+      } else return;
+    }
+  }
+
+  /** True, and moves behind it, when exactly this keyword stands here. */
+  keyword(word: string): boolean {
+    for (let i = 0; i < word.length; i++) if (this.peek(i) !== word.charCodeAt(i)) return false;
+    const next = this.peek(word.length);
+    if (next !== -1 && isRegular(next)) return false;
+    this.pos += word.length;
+    return true;
+  }
+
+  /** An unsigned integer, or null with the position unchanged. */
+  unsigned(): number | null {
+    const start = this.pos;
+    let value = 0;
+    while (isDigit(this.peek())) {
+      value = value * 10 + (this.peek() - 48);
+      this.pos++;
+      if (this.pos - start > 15) this.fail("number too long");
+    }
+    return this.pos === start ? null : value;
+  }
+
+  object(depth = 0): PdfObject {
+    if (depth > MAX_DEPTH) throw new PdfError("too-complex", "objects nested too deeply");
+    this.skip();
+    const byte = this.peek();
+    if (isDigit(byte) || byte === 0x2b || byte === 0x2d || byte === 0x2e) return this.#numberOrRef();
+    this.#spend();
+    switch (byte) {
+      case 0x2f:
+        return new PdfName(this.#name());
+      case 0x28:
+        return this.#literal();
+      case 0x5b:
+        return this.#array(depth);
+      case 0x3c:
+        return this.peek(1) === 0x3c ? this.#dict(depth) : this.#hexString();
+      default:
+        if (this.keyword("true")) return true;
+        if (this.keyword("false")) return false;
+        if (this.keyword("null")) return null;
+        return this.fail(byte === -1 ? "unexpected end" : "unexpected token");
+    }
+  }
+
+  #numberOrRef(): PdfObject {
+    const start = this.pos;
+    if (isDigit(this.peek())) {
+      const ref = this.#tryRef();
+      if (ref) return ref;
+      this.pos = start;
+    }
+    let text = "";
+    for (let byte = this.peek(); byte !== -1 && isRegular(byte); byte = this.peek()) {
+      text += String.fromCharCode(byte);
+      this.pos++;
+      if (text.length > MAX_NUMBER_LENGTH) this.fail("number too long");
+    }
+    // Producers write "--1", "1-" and "." now and then; readers take the leading number, or zero.
+    const value = Number(text);
+    if (Number.isFinite(value)) return value;
+    const lenient = Number.parseFloat(text.replace(/^[+-]*-/, "-").replace(/^\++/, ""));
+    return Number.isFinite(lenient) ? lenient : /^[+\-.]+$/.test(text) ? 0 : this.fail("bad number");
+  }
+
+  #tryRef(): PdfRef | null {
+    let at = this.pos;
+    let num = 0;
+    for (; isDigit(this.bytes[at] ?? 0) && at < this.end; at++) num = num * 10 + ((this.bytes[at] ?? 0) - 48);
+    if (at - this.pos > 10 || !isSpace(this.bytes[at] ?? 0xff)) return null;
+    while (at < this.end && isSpace(this.bytes[at] ?? 0xff)) at++;
+    const genStart = at;
+    let gen = 0;
+    for (; isDigit(this.bytes[at] ?? 0) && at < this.end; at++) gen = gen * 10 + ((this.bytes[at] ?? 0) - 48);
+    if (at === genStart || at - genStart > 5 || !isSpace(this.bytes[at] ?? 0xff)) return null;
+    while (at < this.end && isSpace(this.bytes[at] ?? 0xff)) at++;
+    if (at >= this.end || this.bytes[at] !== 0x52) return null;
+    if (at + 1 < this.end && isRegular(this.bytes[at + 1] ?? 0)) return null;
+    this.pos = at + 1;
+    return new PdfRef(num, gen);
+  }
+
+  #name(): string {
+    this.pos++;
+    let value = "";
+    for (let byte = this.peek(); byte !== -1 && isRegular(byte); byte = this.peek()) {
+      const high = byte === 0x23 ? hexValue(this.peek(1)) : -1;
+      const low = high >= 0 ? hexValue(this.peek(2)) : -1;
+      value += String.fromCharCode(low >= 0 ? high * 16 + low : byte);
+      this.pos += low >= 0 ? 3 : 1;
+    }
+    return value;
+  }
+
+  #literal(): PdfString {
+    this.pos++;
+    const out: number[] = [];
+    let depth = 1;
+    while (true) {
+      let byte = this.peek();
+      if (byte === -1) this.fail("string does not end");
+      this.pos++;
+      if (byte === 0x5c) {
+        byte = this.#escape();
+        if (byte === -1) continue;
+      } else if (byte === 0x28) depth++;
+      else if (byte === 0x29) {
+        if (--depth === 0) return new PdfString(Uint8Array.from(out));
+      } else if (byte === 13) {
+        // An end of line inside a string counts as one line feed (§7.3.4.2).
+        if (this.peek() === 10) this.pos++;
+        byte = 10;
+      }
+      out.push(byte);
+    }
+  }
+
+  /** The byte that an escape stands for; -1 for a continued line. */
+  #escape(): number {
+    const byte = this.peek();
+    this.pos++;
+    if (byte >= 0x30 && byte <= 0x37) {
+      let value = byte - 0x30;
+      for (let i = 0; i < 2 && this.peek() >= 0x30 && this.peek() <= 0x37; i++) {
+        value = value * 8 + this.peek() - 0x30;
+        this.pos++;
+      }
+      return value & 0xff;
+    }
+    if (byte === 13) {
+      if (this.peek() === 10) this.pos++;
+      return -1;
+    }
+    if (byte === 10) return -1;
+    if (byte === -1) this.fail("string does not end");
+    const control = "nrtbf".indexOf(String.fromCharCode(byte));
+    return control >= 0 ? ([10, 13, 9, 8, 12][control] ?? byte) : byte;
+  }
+
+  #hexString(): PdfString {
+    const start = ++this.pos;
+    while (this.peek() !== 0x3e) {
+      if (this.peek() === -1) this.fail("hex string does not end");
+      this.pos++;
+    }
+    const out = new Uint8Array((this.pos - start + 1) >> 1);
+    let digits = 0;
+    for (let at = start; at < this.pos; at++) {
+      const value = hexValue(this.bytes[at] ?? 0);
+      if (value < 0) {
+        if (isSpace(this.bytes[at] ?? 0)) continue;
+        this.fail("bad hex digit");
+      }
+      const index = digits >> 1;
+      out[index] = digits % 2 === 0 ? value << 4 : (out[index] ?? 0) | value;
+      digits++;
+    }
+    this.pos++;
+    return new PdfString(out.subarray(0, (digits + 1) >> 1), true);
+  }
+
+  #array(depth: number): PdfObject[] {
+    this.pos++;
+    const items: PdfObject[] = [];
+    while (true) {
+      this.skip();
+      if (this.peek() === 0x5d) {
+        this.pos++;
+        return items;
+      }
+      items.push(this.object(depth + 1));
+    }
+  }
+
+  #dict(depth: number): PdfDict {
+    this.pos += 2;
+    const result = new PdfDict();
+    while (true) {
+      this.skip();
+      const byte = this.peek();
+      if (byte === 0x3e && this.peek(1) === 0x3e) {
+        this.pos += 2;
+        return result;
+      }
+      if (byte !== 0x2f) this.fail("dictionary key is not a name");
+      const key = this.#name();
+      this.skip();
+      if (this.peek() === 0x3e && this.peek(1) === 0x3e) continue;
+      result.set(key, this.object(depth + 1));
+    }
+  }
+
+  /** `num gen obj … endobj` at the position (§7.3.10); `length` looks up a stream's /Length. */
+  indirect(length: (object: PdfObject | undefined) => number | null): { num: number; gen: number; object: PdfObject } {
+    this.skip();
+    const num = this.unsigned();
+    this.skip();
+    const gen = this.unsigned();
+    this.skip();
+    if (num === null || gen === null || !this.keyword("obj")) this.fail("no object");
+    const object = this.object();
+    if (!(object instanceof PdfDict)) return { num, gen, object };
+    this.skip();
+    if (!this.keyword("stream")) return { num, gen, object };
+    if (this.peek() === 13) this.pos++;
+    if (this.peek() === 10) this.pos++;
+    return { num, gen, object: new PdfStream(object, this.#streamBytes(length(object.get("Length")))) };
+  }
+
+  #streamBytes(length: number | null): Uint8Array {
+    const start = this.pos;
+    if (length !== null && Number.isInteger(length) && length >= 0 && start + length <= this.end) {
+      this.pos = start + length;
+      while (isSpace(this.peek())) this.pos++;
+      if (this.keyword("endstream")) return this.bytes.subarray(start, start + length);
+    }
+    // A wrong or missing /Length: the data ends before the next `endstream` and its end of line.
+    const view = Buffer.from(this.bytes.buffer, this.bytes.byteOffset, this.end);
+    const found = view.indexOf("endstream", start, "latin1");
+    this.#budget.scan -= (found < 0 ? this.end : found) - start;
+    if (this.#budget.scan < 0) throw new PdfError("too-complex", "too many streams of unknown length");
+    if (found < 0) this.fail("stream does not end");
+    this.pos = found + 9;
+    let stop = found;
+    if (this.bytes[stop - 1] === 10 && stop > start) stop--;
+    if (this.bytes[stop - 1] === 13 && stop > start) stop--;
+    return this.bytes.subarray(start, stop);
+  }
+}

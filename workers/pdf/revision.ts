@@ -1,0 +1,178 @@
+/** One more revision at the end of a PDF (ISO 32000-1 §7.5.6): what stands before it stays byte for byte. */
+import { createHash } from "node:crypto";
+import { deflateSync } from "node:zlib";
+import { name, ObjectSource, PdfDict, PdfError, type PdfObject, PdfRef, PdfStream, PdfString } from "./objects.ts";
+import type { PdfFile } from "./reader.ts";
+import { ByteWriter, writeObject } from "./serialize.ts";
+
+/** A revision's bytes before they are joined to the file, for callers that hash or write the file themselves. */
+export type Tail = {
+  /** Belongs at the file's end. */
+  bytes: Buffer;
+  /** Where each object's `num gen obj` begins, from the start of the file. */
+  offsets: ReadonlyMap<number, number>;
+};
+
+/**
+ * Starts a revision on top of `file`.
+ * @throws PdfError `encrypted`: new objects would have to be encrypted too.
+ */
+export function beginRevision(file: PdfFile): Revision {
+  if (file.encrypted) throw new PdfError("encrypted", "cannot append to an encrypted file");
+  return new Revision(file);
+}
+
+export class Revision extends ObjectSource {
+  readonly file: PdfFile;
+  readonly #changed = new Map<number, { gen: number; object: PdfObject }>();
+  #next: number;
+
+  constructor(file: PdfFile) {
+    super();
+    this.file = file;
+    this.#next = file.size;
+  }
+
+  /** The object as this revision leaves it. */
+  override get(ref: PdfRef): PdfObject {
+    const changed = this.#changed.get(ref.num);
+    return changed ? changed.object : this.file.get(ref);
+  }
+  get catalog(): PdfDict {
+    return this.dict(this.file.catalogRef) ?? this.file.catalog;
+  }
+  /** A number for an object that is set later; it must be set before `finish`. */
+  reserve(): PdfRef {
+    return new PdfRef(this.#next++);
+  }
+  /** Adds a new object. */
+  add(object: PdfObject): PdfRef {
+    const ref = this.reserve();
+    this.set(ref, object);
+    return ref;
+  }
+  /** Replaces an object; `object` must be a changed copy, not the one that the file handed out. */
+  set(ref: PdfRef, object: PdfObject): void {
+    this.#changed.set(ref.num, { gen: ref.gen, object });
+  }
+  /** Adds a stream; `compress` deflates the bytes and sets /Filter. */
+  addStream(dict: PdfDict, bytes: Uint8Array, compress = false): PdfRef {
+    if (!compress) return this.add(new PdfStream(dict, bytes));
+    const filtered = dict.clone().set("Filter", name("FlateDecode")).delete("DecodeParms");
+    return this.add(new PdfStream(filtered, deflateSync(bytes)));
+  }
+
+  /** The whole new file: the base, untouched, and this revision behind it. */
+  finish(): Uint8Array {
+    return joined(this.file.bytes, this.finishTail().bytes);
+  }
+
+  /** Only what is appended. Uses the base's kind of cross-reference section. */
+  finishTail(): Tail {
+    const out = new ByteWriter();
+    const base = this.file.bytes.length;
+    const last = this.file.bytes[base - 1];
+    if (last !== 10 && last !== 13) out.text("\n");
+    const offsets = new Map<number, number>();
+    const numbers = [...this.#changed.keys()].sort((a, b) => a - b);
+    for (const num of numbers) {
+      const changed = this.#changed.get(num);
+      if (!changed) continue;
+      offsets.set(num, base + out.length);
+      out.text(`${num} ${changed.gen} obj\n`);
+      writeObject(out, changed.object);
+      out.text("\nendobj\n");
+    }
+    const xrefAt = base + out.length;
+    const trailer = this.#trailer(out);
+    const gens = (num: number): number => this.#changed.get(num)?.gen ?? 0;
+    if (this.file.xrefKind === "table") writeTable(out, numbers, offsets, gens, trailer.set("Size", this.#next));
+    else {
+      const own = this.#next++;
+      offsets.set(own, xrefAt);
+      writeXrefStream(out, own, [...numbers, own], offsets, gens, trailer.set("Size", this.#next));
+    }
+    out.text(`startxref\n${xrefAt}\n%%EOF\n`);
+    return { bytes: out.finish(), offsets };
+  }
+
+  /** /Root, /Info and the like as before, /Prev to the base, and a new second half of /ID (§14.4). */
+  #trailer(out: ByteWriter): PdfDict {
+    const old = this.file.trailer;
+    const trailer = new PdfDict();
+    for (const [key, value] of old.map) if (!OWN_KEYS.has(key)) trailer.set(key, value);
+    trailer.set("Prev", this.file.startXref);
+    const id = this.file.array(old.get("ID"));
+    const hash = createHash("sha256");
+    for (const part of id ?? []) if (part instanceof PdfString) hash.update(part.bytes);
+    const digest = hash.update(`${this.file.bytes.length} `).update(out.finish()).digest().subarray(0, 16);
+    const fresh = new PdfString(digest, true);
+    const permanent = id?.[0] instanceof PdfString ? new PdfString(id[0].bytes, true) : fresh;
+    return trailer.set("ID", [permanent, fresh]);
+  }
+}
+
+const OWN_KEYS = new Set(
+  "Size Prev XRefStm ID Type W Index Length Filter DecodeParms F FFilter FDecodeParms DL".split(" "),
+);
+
+/** One buffer of `base` and `tail`. */
+export function joined(base: Uint8Array, tail: Uint8Array): Uint8Array {
+  const whole = Buffer.allocUnsafeSlow(base.length + tail.length);
+  whole.set(base);
+  whole.set(tail, base.length);
+  return whole;
+}
+
+/** Runs of consecutive numbers as [first, count]. */
+function runs(numbers: readonly number[]): [number, number][] {
+  const result: [number, number][] = [];
+  for (const num of numbers) {
+    const last = result.at(-1);
+    if (last && last[0] + last[1] === num) last[1]++;
+    else result.push([num, 1]);
+  }
+  return result;
+}
+
+type Offsets = ReadonlyMap<number, number>;
+type Generations = (num: number) => number;
+
+function writeTable(out: ByteWriter, numbers: number[], offsets: Offsets, gens: Generations, trailer: PdfDict): void {
+  out.text("xref\n");
+  for (const [first, count] of runs(numbers)) {
+    out.text(`${first} ${count}\n`);
+    for (let num = first; num < first + count; num++) {
+      const offset = String(offsets.get(num) ?? 0).padStart(10, "0");
+      out.text(`${offset} ${String(gens(num)).padStart(5, "0")} n \n`);
+    }
+  }
+  out.text("trailer\n");
+  writeObject(out, trailer);
+  out.text("\n");
+}
+
+function writeXrefStream(
+  out: ByteWriter,
+  own: number,
+  numbers: number[],
+  offsets: Offsets,
+  gens: Generations,
+  trailer: PdfDict,
+): void {
+  const rows = Buffer.alloc(numbers.length * 8);
+  numbers.forEach((num, row) => {
+    rows.writeUInt8(1, row * 8);
+    rows.writeUIntBE(offsets.get(num) ?? 0, row * 8 + 1, 5);
+    rows.writeUInt16BE(gens(num), row * 8 + 6);
+  });
+  const header = new PdfDict([
+    ["Type", name("XRef")],
+    ["W", [1, 5, 2]],
+    ["Index", runs(numbers).flat()],
+    ...trailer.map,
+  ]);
+  out.text(`${own} 0 obj\n`);
+  writeObject(out, new PdfStream(header, rows));
+  out.text("\nendobj\n");
+}
