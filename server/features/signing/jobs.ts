@@ -5,10 +5,10 @@ import { defineJob } from "../../kernel/jobs.ts";
 export const InviteReason = z.enum(["turn", "resend", "reminder", "fresh_link", "reassigned"]);
 export type InviteReason = z.infer<typeof InviteReason>;
 
-/** Mints a link token for a recipient whose turn it is and queues the mail that carries it. Does nothing when the turn is over. */
+/** Mints a link token for a recipient whose turn it is (`reason` defaults to turn) and queues the mail that carries it. Does nothing when the turn is over. */
 export const inviteRecipient = defineJob({
   name: "signing.invite",
-  payload: z.object({ envelope: z.string(), recipient: z.string(), reason: InviteReason.default("turn") }),
+  payload: z.object({ envelope: z.string(), recipient: z.string(), reason: InviteReason.optional() }),
 });
 
 /** Draws every submission that has no revision yet onto the newest document. */
