@@ -1,0 +1,220 @@
+import { createHash, randomBytes, webcrypto } from "node:crypto";
+import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { type Secrets, wrappedKeyLength } from "./secrets.ts";
+
+/** Content-addressed files, encrypted at rest. */
+export type Blobs = {
+  /** Durable when it resolves. The same content is written once. */
+  put(bytes: Uint8Array): Promise<{ sha256: string; size: number }>;
+  /** @throws BlobMissing, BlobDamaged */
+  get(sha256: string): Promise<Uint8Array>;
+  has(sha256: string): Promise<boolean>;
+  /** Bytes of the content. @throws BlobMissing */
+  size(sha256: string): Promise<number>;
+  /** Whether the data key is wrapped under the current master key. @throws BlobMissing, BlobDamaged */
+  rewrap(sha256: string): Promise<"current" | "rewrapped">;
+  /** For garbage collection only: nothing may name the blob any more. */
+  remove(sha256: string): Promise<void>;
+  /** SHA-256 of every blob, in no order that means anything. */
+  list(): AsyncIterable<string>;
+};
+
+export class BlobMissing extends Error {
+  constructor(sha256: string) {
+    super(`blob ${sha256} is missing`);
+    this.name = "BlobMissing";
+  }
+}
+
+export class BlobDamaged extends Error {
+  constructor(sha256: string, options?: ErrorOptions) {
+    super(`blob ${sha256} is damaged`, options);
+    this.name = "BlobDamaged";
+  }
+}
+
+// File: magic (4) | wrapped data key | nonce (12) | ciphertext | tag (16). AES-256-GCM under a random key per blob; the
+// SHA-256 of the content is authenticated with both, so a file cannot stand in for another.
+const magic = Buffer.from("SGB1");
+const nonceLength = 12;
+const tagLength = 16;
+const headLength = magic.length + wrappedKeyLength + nonceLength;
+
+const { subtle } = webcrypto;
+
+/** WebCrypto works on other threads: a large document does not hold up the event loop. */
+async function hashOf(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
+  if (bytes.length < 65_536) return createHash("sha256").update(bytes).digest("hex");
+  return Buffer.from(await subtle.digest("SHA-256", bytes)).toString("hex");
+}
+
+async function encrypt(secrets: Secrets, content: Uint8Array<ArrayBuffer>, sha256: string): Promise<Buffer[]> {
+  const address = Buffer.from(sha256, "hex");
+  const dataKey = randomBytes(32);
+  const nonce = randomBytes(nonceLength);
+  const key = await subtle.importKey("raw", dataKey, "AES-GCM", false, ["encrypt"]);
+  const sealed = await subtle.encrypt({ name: "AES-GCM", iv: nonce, additionalData: address }, key, content);
+  return [magic, secrets.wrapKey(dataKey, address), nonce, Buffer.from(sealed)];
+}
+
+async function decrypt(secrets: Secrets, file: Buffer<ArrayBuffer>, sha256: string): Promise<Uint8Array<ArrayBuffer>> {
+  const address = Buffer.from(sha256, "hex");
+  const dataKey = secrets.unwrapKey(file.subarray(magic.length, magic.length + wrappedKeyLength), address);
+  const nonce = file.subarray(magic.length + wrappedKeyLength, headLength);
+  const key = await subtle.importKey("raw", new Uint8Array(dataKey), "AES-GCM", false, ["decrypt"]);
+  const algorithm = { name: "AES-GCM", iv: nonce, additionalData: address };
+  return new Uint8Array(await subtle.decrypt(algorithm, key, file.subarray(headLength)));
+}
+
+async function syncFolder(folder: string): Promise<void> {
+  // Windows neither needs nor allows a flush of a folder.
+  if (process.platform === "win32") return;
+  await withFile(folder, "r", (handle) => handle.sync());
+}
+
+async function withFile<T>(path: string, flags: string, use: (handle: FileHandle) => Promise<T>): Promise<T> {
+  const handle = await open(path, flags, 0o600);
+  try {
+    return await use(handle);
+  } finally {
+    await handle.close();
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "ENOENT";
+}
+
+/** Opens the store and clears what an interrupted write left. */
+export async function openBlobs({ folder, secrets }: { folder: string; secrets: Secrets }): Promise<Blobs> {
+  const temporary = join(folder, "tmp");
+  await rm(temporary, { recursive: true, force: true });
+  await mkdir(temporary, { recursive: true, mode: 0o700 });
+
+  const folders = new Map<string, Promise<void>>();
+  const writing = new Map<string, Promise<void>>();
+  let serial = 0;
+
+  function pathOf(sha256: string): string {
+    if (!/^[0-9a-f]{64}$/.test(sha256)) throw new TypeError("not a lower-case hex SHA-256");
+    return join(folder, sha256.slice(0, 2), sha256.slice(2, 4), sha256);
+  }
+
+  /** Makes the folder and its parent durable, once for each in the life of the process. */
+  function durableFolder(path: string): Promise<void> {
+    let made = folders.get(path);
+    if (made === undefined) {
+      made = (async () => {
+        const parent = dirname(path);
+        if (parent !== folder) await durableFolder(parent);
+        await mkdir(path, { recursive: true, mode: 0o700 });
+        await syncFolder(parent);
+      })();
+      folders.set(path, made);
+      made.catch(() => folders.delete(path));
+    }
+    return made;
+  }
+
+  async function replace(path: string, parts: readonly Buffer[]): Promise<void> {
+    serial += 1;
+    const draft = join(temporary, String(serial));
+    try {
+      await withFile(draft, "wx", async (handle) => {
+        await handle.writev(parts);
+        await handle.sync();
+      });
+      await rename(draft, path);
+    } catch (error) {
+      await rm(draft, { force: true });
+      throw error;
+    }
+    await syncFolder(dirname(path));
+  }
+
+  async function write(sha256: string, content: Uint8Array<ArrayBuffer>): Promise<void> {
+    const path = pathOf(sha256);
+    await durableFolder(dirname(path));
+    const known = await stat(path).catch(() => undefined);
+    if (known?.size === headLength + content.length + tagLength) {
+      // It may stem from a process that died between rename and flush.
+      await syncFolder(dirname(path));
+      return;
+    }
+    await replace(path, await encrypt(secrets, content, sha256));
+  }
+
+  async function read(sha256: string): Promise<Buffer<ArrayBuffer>> {
+    let file: Buffer<ArrayBuffer>;
+    try {
+      file = await readFile(pathOf(sha256));
+    } catch (error) {
+      throw isMissing(error) ? new BlobMissing(sha256) : error;
+    }
+    if (file.length < headLength + tagLength || !file.subarray(0, magic.length).equals(magic)) {
+      throw new BlobDamaged(sha256);
+    }
+    return file;
+  }
+
+  async function content(sha256: string, file: Buffer<ArrayBuffer>): Promise<Uint8Array> {
+    const plain = await decrypt(secrets, file, sha256).catch((error: unknown) => {
+      throw new BlobDamaged(sha256, { cause: error });
+    });
+    if ((await hashOf(plain)) !== sha256) throw new BlobDamaged(sha256);
+    return plain;
+  }
+
+  return {
+    async put(bytes) {
+      // A copy: the caller may change its buffer while we write.
+      const own = new Uint8Array(bytes);
+      const sha256 = await hashOf(own);
+      let written = writing.get(sha256);
+      if (written === undefined) {
+        written = write(sha256, own).finally(() => writing.delete(sha256));
+        writing.set(sha256, written);
+      }
+      await written;
+      return { sha256, size: own.length };
+    },
+    get: async (sha256) => content(sha256, await read(sha256)),
+    async has(sha256) {
+      return stat(pathOf(sha256)).then(
+        () => true,
+        (error: unknown) => {
+          if (isMissing(error)) return false;
+          throw error;
+        },
+      );
+    },
+    async size(sha256) {
+      const { size } = await stat(pathOf(sha256)).catch((error: unknown) => {
+        throw isMissing(error) ? new BlobMissing(sha256) : error;
+      });
+      return size - headLength - tagLength;
+    },
+    async rewrap(sha256) {
+      const file = await read(sha256);
+      const address = Buffer.from(sha256, "hex");
+      const wrapped = file.subarray(magic.length, magic.length + wrappedKeyLength);
+      if (secrets.isCurrent(wrapped.toString("base64"))) return "current";
+      const dataKey = secrets.unwrapKey(wrapped, address);
+      const rest = file.subarray(magic.length + wrappedKeyLength);
+      await replace(pathOf(sha256), [magic, secrets.wrapKey(dataKey, address), rest]);
+      return "rewrapped";
+    },
+    async remove(sha256) {
+      await rm(pathOf(sha256), { force: true });
+    },
+    async *list() {
+      for (const first of await readdir(folder)) {
+        if (!/^[0-9a-f]{2}$/.test(first)) continue;
+        for (const second of await readdir(join(folder, first))) {
+          for (const name of await readdir(join(folder, first, second))) if (/^[0-9a-f]{64}$/.test(name)) yield name;
+        }
+      }
+    },
+  };
+}

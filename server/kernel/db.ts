@@ -1,0 +1,362 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import { type CompiledQuery, type DatabaseConnection, type Kysely, type QueryResult, sql } from "kysely";
+import sqlite3 from "sqlite3";
+import { migrations as allMigrations } from "../migrations/list.ts";
+import { type Clock, systemClock, type Ts } from "./clock.ts";
+import { type Boundary, createGroupCommit } from "./group-commit.ts";
+import { newId } from "./ids.ts";
+import { jsonColumns } from "./json-sql.ts";
+import { bindable, kyselyOver, parseJson, returnsRows } from "./kysely-sqlite.ts";
+import { migrate } from "./migrate.ts";
+import type { Migration } from "./schema.ts";
+import { type TxScope, txScope } from "./tx.ts";
+
+export { jsonArrayFrom, jsonObjectFrom } from "./json-sql.ts";
+export { appendOnly, strictTable } from "./schema.ts";
+
+/** Every table and its row; a feature adds its own by `declare module "…/kernel/db.ts" { interface Tables { … } }`. */
+export interface Tables {
+  migrations: { name: string; at: Ts };
+}
+
+/** For reading only. A transaction may be given wherever a reader is asked for. */
+export type Reader = Pick<
+  Kysely<Tables>,
+  "selectFrom" | "selectNoFrom" | "with" | "withRecursive" | "fn" | "case" | "dynamic" | "executeQuery" | "getExecutor"
+>;
+
+/** A running transaction. Only `Database.tx` makes one, so a function that asks for it cannot be called without. */
+export type Tx = Omit<Kysely<Tables>, "transaction" | "startTransaction" | "connection" | "destroy"> & {
+  readonly [txScope]: TxScope;
+};
+
+export type Database = {
+  /** Read-only connections: a statement sees every commit that was acknowledged before it began. */
+  read: Reader;
+  /**
+   * Runs `fn` in a transaction on the one writing connection and rolls back when it throws.
+   * Resolves only after the commit is durable. Never await a network call, a worker or another transaction in it.
+   */
+  tx<T>(fn: (tx: Tx) => Promise<T>): Promise<T>;
+  /** Runs once the commit of this transaction is durable; never after a rollback. */
+  afterCommit(tx: Tx, fn: () => void): void;
+  /** Calls the listener after each durable commit that notified the topic. @returns what ends it */
+  onCommitted(topic: string, listener: () => void): () => void;
+  /** Writes a consistent copy of the whole database into a new file while the service runs. */
+  copyTo(file: string): Promise<void>;
+  /** SQLite's own check of the file: what it complains about, empty when all is well. */
+  check(): Promise<string[]>;
+  /** Waits for the running transactions, then closes all connections. */
+  close(): Promise<void>;
+};
+
+export type DatabaseOptions = {
+  file: string;
+  /** Read-only connections; 2 when not given. */
+  readers?: number | undefined;
+  clock?: Clock | undefined;
+  /** Encrypts the payload of jobs that are defined as secret; without it such a job cannot be enqueued. */
+  secrets?: { seal(plain: string, context: string): string } | undefined;
+  /** Called at the named points of a transaction; the crash tests end the process there. */
+  onBoundary?: ((point: Boundary) => void) | undefined;
+  /** The steps of the schema; all of `migrations/list.ts` when not given. */
+  migrations?: readonly Migration[] | undefined;
+};
+
+type Plan = { statement: sqlite3.Statement; returnsRows: boolean; json: readonly string[] };
+
+const statementCacheSize = 500;
+const busyTimeoutMs = 10_000;
+
+/** One SQLite connection with its prepared statements. */
+class Connection implements DatabaseConnection {
+  readonly #handle: sqlite3.Database;
+  readonly #plans = new Map<string, Plan>();
+  readonly #preparing = new Map<string, Promise<Plan>>();
+  readonly #retired = new Set<Plan>();
+  /** Statements under way; a read takes the connection with the fewest. */
+  pending = 0;
+
+  constructor(handle: sqlite3.Database) {
+    this.#handle = handle;
+  }
+
+  static open(file: string, mode: number): Promise<Connection> {
+    return new Promise((resolve, reject) => {
+      const handle = new sqlite3.Database(file, mode, (error) => {
+        if (error) reject(error);
+        else resolve(new Connection(handle));
+      });
+    });
+  }
+
+  exec(text: string): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#handle.exec(text, (error) => (error ? reject(error) : resolve()));
+    });
+  }
+
+  async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    const parameters = query.parameters.map(bindable);
+    const plan = this.#plans.get(query.sql) ?? (await this.#prepare(query));
+    this.pending += 1;
+    return new Promise((resolve, reject) => {
+      if (plan.returnsRows) {
+        plan.statement.all<R>(parameters, (error, rows) => {
+          this.pending -= 1;
+          if (error) return reject(error);
+          if (plan.json.length > 0) parseJson(rows, plan.json);
+          resolve({ rows });
+        });
+        return;
+      }
+      const settle = (error: Error | null, changes: number, lastId: number) => {
+        this.pending -= 1;
+        if (error) reject(error);
+        else resolve({ rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastId) });
+      };
+      plan.statement.run(parameters, function (error) {
+        settle(error, this.changes, this.lastID);
+      });
+    });
+  }
+
+  /** Part of Kysely's interface; sqlite3 has no cursor, so long lists are read in pages. */
+  streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
+    throw new Error("streaming is not offered; read in pages");
+  }
+
+  #prepare(query: CompiledQuery): Promise<Plan> {
+    const running = this.#preparing.get(query.sql);
+    if (running !== undefined) return running;
+    const preparing = new Promise<Plan>((resolve, reject) => {
+      const statement = this.#handle.prepare(query.sql, (error: Error | null) => {
+        this.#preparing.delete(query.sql);
+        if (error) return reject(error);
+        const plan = { statement, returnsRows: returnsRows(query), json: jsonColumns(query.query) };
+        const [oldest] = this.#plans;
+        if (this.#plans.size >= statementCacheSize && oldest !== undefined) this.#retire(...oldest);
+        this.#plans.set(query.sql, plan);
+        resolve(plan);
+      });
+    });
+    this.#preparing.set(query.sql, preparing);
+    return preparing;
+  }
+
+  #retire(text: string, plan: Plan): void {
+    this.#plans.delete(text);
+    this.#retired.add(plan);
+    // sqlite3 queues this behind uses that were scheduled earlier, and a caller schedules its use at once.
+    setImmediate(() => {
+      if (this.#retired.delete(plan)) plan.statement.finalize();
+    });
+  }
+
+  close(): Promise<void> {
+    for (const plan of [...this.#plans.values(), ...this.#retired]) plan.statement.finalize();
+    this.#plans.clear();
+    this.#retired.clear();
+    return new Promise((resolve, reject) => {
+      this.#handle.close((error) => (error ? reject(error) : resolve()));
+    });
+  }
+}
+
+/** After these SQLite may have rolled the whole transaction back by itself, so nothing after them may run (§ "ROLLBACK", lang_transaction). */
+const rollsBackByItself: ReadonlySet<number> = new Set([
+  sqlite3.FULL,
+  sqlite3.IOERR,
+  sqlite3.NOMEM,
+  sqlite3.BUSY,
+  sqlite3.INTERRUPT,
+]);
+
+type Scope = { ended: boolean; broken: Error | undefined };
+const runningScope = new AsyncLocalStorage<Scope>();
+
+/**
+ * Opens (and brings up to date) the database file.
+ * @throws when the file was written by a newer release or another process holds it
+ */
+export async function openDatabase(options: DatabaseOptions): Promise<Database> {
+  const clock = options.clock ?? systemClock;
+  const writer = await Connection.open(options.file, sqlite3.OPEN_READWRITE | sqlite3.OPEN_CREATE);
+  const readers: Connection[] = [];
+  try {
+    await writer.exec(
+      `PRAGMA busy_timeout = ${busyTimeoutMs}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF`,
+    );
+    await migrate({
+      db: kyselyOver<Tables>(() => writer),
+      schema: kyselyOver<unknown>(() => writer),
+      exec: (text) => writer.exec(text),
+      clock,
+      migrations: options.migrations ?? allMigrations,
+    });
+    for (let index = 0; index < (options.readers ?? 2); index += 1) {
+      const reader = await Connection.open(options.file, sqlite3.OPEN_READONLY);
+      readers.push(reader);
+      await reader.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}; PRAGMA query_only = ON; PRAGMA trusted_schema = OFF`);
+    }
+  } catch (error) {
+    await Promise.all([writer, ...readers].map((connection) => connection.close()));
+    throw error;
+  }
+
+  const listeners = new Map<string, Set<() => void>>();
+  const commits = createGroupCommit({ exec: (text) => writer.exec(text), onBoundary: options.onBoundary });
+  let closed = false;
+
+  function leastBusy(): Connection {
+    if (closed) throw new Error("the database is closed");
+    let best = readers[0] ?? writer;
+    for (const reader of readers) if (reader.pending < best.pending) best = reader;
+    return best;
+  }
+
+  async function runScoped<T>(fn: (tx: Tx) => Promise<T>): Promise<{ value: T; committed: () => void }> {
+    const scope: Scope = { ended: false, broken: undefined };
+    const topics = new Set<string>();
+    const callbacks: (() => void)[] = [];
+    let pending = 0;
+    const connection: DatabaseConnection = {
+      async executeQuery(query) {
+        if (scope.ended) throw new Error("this transaction has ended");
+        if (scope.broken !== undefined) throw scope.broken;
+        pending += 1;
+        try {
+          return await writer.executeQuery(query);
+        } catch (error) {
+          if (error instanceof Error && rollsBackByItself.has(errorNumber(error))) scope.broken = error;
+          throw error;
+        } finally {
+          pending -= 1;
+        }
+      },
+      streamQuery: () => writer.streamQuery(),
+    };
+    const txMembers: TxScope = {
+      now: () => clock.now(),
+      newJobId: () => newId("job"),
+      seal(plain, context) {
+        if (options.secrets === undefined) throw new Error("this database was opened without secrets");
+        return options.secrets.seal(plain, context);
+      },
+      afterCommit: (callback) => void callbacks.push(callback),
+      notify: (topic) => void topics.add(topic),
+    };
+    const tx: Tx = Object.assign(
+      kyselyOver<Tables>(() => connection),
+      { [txScope]: txMembers },
+    );
+    try {
+      const value = await runningScope.run(scope, fn, tx);
+      if (scope.broken !== undefined) throw scope.broken;
+      if (pending > 0) throw new Error("a statement of this transaction was not awaited");
+      return {
+        value,
+        committed() {
+          for (const callback of callbacks) guarded(callback);
+          for (const topic of topics) for (const listener of [...(listeners.get(topic) ?? [])]) guarded(listener);
+        },
+      };
+    } finally {
+      scope.ended = true;
+    }
+  }
+
+  return {
+    read: kyselyOver<Tables>(leastBusy),
+    tx(fn) {
+      const outer = runningScope.getStore();
+      if (outer !== undefined && !outer.ended) {
+        return Promise.reject(new Error("a transaction inside a transaction would wait for itself; pass tx on"));
+      }
+      if (closed) return Promise.reject(new Error("the database is closed"));
+      return new Promise((resolve, reject) => {
+        commits.submit({
+          async run() {
+            const { value, committed } = await runScoped(fn);
+            return () => {
+              committed();
+              resolve(value);
+            };
+          },
+          reject,
+        });
+      });
+    },
+    afterCommit: (tx, fn) => tx[txScope].afterCommit(fn),
+    onCommitted(topic, listener) {
+      const known = listeners.get(topic) ?? new Set();
+      listeners.set(topic, known);
+      const entry = () => listener();
+      known.add(entry);
+      return () => void known.delete(entry);
+    },
+    async copyTo(file) {
+      const reader = await Connection.open(options.file, sqlite3.OPEN_READONLY);
+      try {
+        await reader.exec(`VACUUM INTO '${file.replaceAll("'", "''")}'`);
+      } finally {
+        await reader.close();
+      }
+    },
+    async check() {
+      const db = kyselyOver<Tables>(leastBusy);
+      const lines = await sql<{ integrity_check: string }>`PRAGMA integrity_check`.execute(db);
+      const keys = await sql<{ table: string }>`PRAGMA foreign_key_check`.execute(db);
+      return [
+        ...lines.rows.map((row) => row.integrity_check).filter((line) => line !== "ok"),
+        ...keys.rows.map((row) => `a row of ${row.table} names a row that is missing`),
+      ];
+    },
+    async close() {
+      if (closed) return;
+      closed = true;
+      await commits.idle();
+      await Promise.all(readers.map((reader) => reader.close()));
+      await writer.close();
+    },
+  };
+}
+
+/** A listener's defect must not undo or hide a commit that has happened. */
+function guarded(fn: () => void): void {
+  try {
+    fn();
+  } catch (error) {
+    process.emitWarning(error instanceof Error ? error : String(error));
+  }
+}
+
+function errorNumber(error: Error): number {
+  return "errno" in error && typeof error.errno === "number" ? error.errno : 0;
+}
+
+/** Whether a statement failed because a unique index or primary key already holds the value. */
+export function isUniqueViolation(error: unknown): boolean {
+  return (
+    error instanceof Error &&
+    errorNumber(error) === sqlite3.CONSTRAINT &&
+    /UNIQUE constraint failed|PRIMARY KEY must be unique/.test(error.message)
+  );
+}
+
+/**
+ * Holds an exclusive lock on a file of its own; the operating system releases it when the process ends in any way.
+ * Nothing else in this process may open the file: closing it would drop the lock (POSIX record locks).
+ * @returns what releases it, or null when another process holds it
+ */
+export async function holdFileLock(file: string): Promise<(() => Promise<void>) | null> {
+  const connection = await Connection.open(file, sqlite3.OPEN_READWRITE | sqlite3.OPEN_CREATE);
+  try {
+    await connection.exec("PRAGMA busy_timeout = 0; BEGIN EXCLUSIVE");
+  } catch (error) {
+    await connection.close();
+    if (error instanceof Error && errorNumber(error) === sqlite3.BUSY) return null;
+    throw error;
+  }
+  return () => connection.close();
+}

@@ -1,0 +1,109 @@
+import type { z } from "zod";
+import type { Tx } from "./db.ts";
+import { txScope } from "./tx.ts";
+
+/** A row of the queue. Times are milliseconds since the epoch. */
+export type JobRow = {
+  id: string;
+  name: string;
+  queue: string;
+  payload: string;
+  run_at: number;
+  attempts: number;
+  status: "queued" | "running" | "dead";
+  lease_until: number | null;
+  lease_by: string | null;
+  dedupe_key: string | null;
+  last_error: string | null;
+  created_at: number;
+};
+
+declare module "./db.ts" {
+  interface Tables {
+    jobs: JobRow;
+  }
+}
+
+export type JobType<P> = {
+  name: string;
+  payload: z.ZodType<P>;
+  maxAttempts: number;
+  /** How long to wait after the given failed attempt (1 is the first). */
+  backoffMs(attempt: number): number;
+  queue: string;
+  secret: boolean;
+};
+
+const hourMs = 3_600_000;
+
+/** 1 s, 2 s, 4 s … up to one hour: 25 attempts reach over some 14 hours. */
+export function exponentialBackoff(attempt: number): number {
+  return Math.min(1000 * 2 ** Math.min(attempt - 1, 30), hourMs);
+}
+
+/**
+ * A kind of job. `secret` keeps the payload encrypted in the table; `queue` names whose free slots it uses.
+ * A handler runs at least once, so everything that it does before its commit must be repeatable.
+ */
+export function defineJob<P>(options: {
+  name: string;
+  payload: z.ZodType<P>;
+  maxAttempts?: number;
+  backoffMs?: (attempt: number) => number;
+  queue?: string;
+  secret?: boolean;
+}): JobType<P> {
+  return {
+    name: options.name,
+    payload: options.payload,
+    maxAttempts: options.maxAttempts ?? 25,
+    backoffMs: options.backoffMs ?? exponentialBackoff,
+    queue: options.queue ?? "default",
+    secret: options.secret ?? false,
+  };
+}
+
+/** What a secret payload is bound to: it cannot be moved to a job of another kind. */
+export function payloadContext(name: string): string {
+  return `job:${name}`;
+}
+
+/**
+ * Puts a job into the queue as part of the transaction; it runs after the commit.
+ * With a `dedupeKey` a job is added only while none with this key is queued or running. Mind that a running one may
+ * already have read what this transaction changes: leave the key out, or let the handler look again in its commit.
+ */
+export async function enqueue<P>(
+  tx: Tx,
+  job: JobType<P>,
+  payload: P,
+  options: { /** milliseconds since the epoch */ runAt?: number | undefined; dedupeKey?: string | undefined } = {},
+): Promise<void> {
+  // A payload that the handler would refuse must fail here, where the mistake is, and not in the queue.
+  job.payload.parse(payload);
+  const scope = tx[txScope];
+  const text = JSON.stringify(payload);
+  const now = scope.now();
+  const row: JobRow = {
+    id: scope.newJobId(),
+    name: job.name,
+    queue: job.queue,
+    payload: job.secret ? scope.seal(text, payloadContext(job.name)) : text,
+    run_at: options.runAt ?? now,
+    attempts: 0,
+    status: "queued",
+    lease_until: null,
+    lease_by: null,
+    dedupe_key: options.dedupeKey ?? null,
+    last_error: null,
+    created_at: now,
+  };
+  const insert = tx.insertInto("jobs").values(row);
+  await (row.dedupe_key === null ? insert : insert.onConflict((conflict) => conflict.doNothing())).execute();
+  scope.notify(jobTopic(job.queue));
+}
+
+/** The topic that wakes the runner for a queue. */
+export function jobTopic(queue: string): string {
+  return `jobs:${queue}`;
+}

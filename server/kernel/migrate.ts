@@ -1,0 +1,55 @@
+import { type Kysely, sql } from "kysely";
+import { type Clock, toTs } from "./clock.ts";
+import type { Migration } from "./schema.ts";
+
+type Options = {
+  db: Kysely<{ migrations: { name: string; at: string } }>;
+  /** The same connection without types, as the steps see it. */
+  schema: Kysely<unknown>;
+  exec(text: string): Promise<void>;
+  clock: Clock;
+  migrations: readonly Migration[];
+};
+
+/**
+ * Runs the steps that this database has not seen, each in one transaction with its entry in `migrations`.
+ * @throws when the database holds a step that this release does not know
+ */
+export async function migrate({ db, schema, exec, clock, migrations }: Options): Promise<void> {
+  await exec("create table if not exists migrations (name text primary key, at text not null) strict");
+  const executed = async () =>
+    (await db.selectFrom("migrations").select("name").orderBy("name").execute()).map((row) => row.name);
+  const done = await executed();
+  const unknown = done.filter((name) => !migrations.some((migration) => migration.name === name));
+  if (unknown.length > 0) {
+    throw new Error(`the database was written by a newer release (it has ${unknown.join(", ")}); install that release`);
+  }
+  if (done.length === migrations.length) return;
+
+  // Loaded only when there is something to do: an ordinary start does not pay for it.
+  const { Umzug } = await import("umzug");
+  const umzug = new Umzug({
+    migrations: migrations.map(({ name, up }) => ({
+      name,
+      async up() {
+        await exec("BEGIN IMMEDIATE");
+        try {
+          await up(schema);
+          await db
+            .insertInto("migrations")
+            .values({ name, at: toTs(clock.now()) })
+            .execute();
+          await exec("COMMIT");
+        } catch (error) {
+          await exec("ROLLBACK").catch(() => undefined);
+          throw error;
+        }
+      },
+    })),
+    // The entry is written inside the step's own transaction, so there is nothing left to do here.
+    storage: { executed, logMigration: async () => undefined, unlogMigration: async () => undefined },
+    logger: undefined,
+  });
+  await umzug.up();
+  await sql`pragma optimize`.execute(db);
+}

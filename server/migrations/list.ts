@@ -1,0 +1,5 @@
+import type { Migration } from "../kernel/schema.ts";
+import * as kernel from "./0001-kernel.ts";
+
+/** Every step of the schema in its order. Named one by one, so that a bundle holds them all; a step that was released never changes. */
+export const migrations: readonly Migration[] = [{ name: "0001-kernel", up: kernel.up }];
