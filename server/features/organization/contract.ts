@@ -1,0 +1,72 @@
+import { z } from "zod";
+import { endpoint } from "../../kernel/endpoint.ts";
+import { Locale } from "../../kernel/wire.ts";
+
+export const OrganizationSettings = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    logoUrl: z.string().nullable(),
+    locale: Locale,
+    timeZone: z.string(),
+    notifyEmail: z.string().nullable(),
+    features: z.object({
+      smsOtp: z.boolean(),
+      idCheck: z.boolean(),
+      qesSignature: z.boolean(),
+      signingLinks: z.boolean(),
+      viewerDocumentAccess: z.boolean(),
+      attachmentsScanned: z.boolean(),
+    }),
+    limits: z.object({
+      pdfBytes: z.int(),
+      docxBytes: z.int(),
+      pages: z.int(),
+      recipients: z.int(),
+      cc: z.int(),
+      viewersPerEnvelope: z.int().nullable(),
+      attachmentBytes: z.int(),
+    }),
+  })
+  .meta({
+    id: "OrganizationSettings",
+    example: {
+      id: "org_000000000000000000000001",
+      name: "Example Ltd",
+      logoUrl: null,
+      locale: "en",
+      timeZone: "UTC",
+      notifyEmail: null,
+      features: {
+        smsOtp: false,
+        idCheck: false,
+        qesSignature: false,
+        signingLinks: false,
+        viewerDocumentAccess: true,
+        attachmentsScanned: false,
+      },
+      limits: {
+        pdfBytes: 26214400,
+        docxBytes: 10485760,
+        pages: 500,
+        recipients: 20,
+        cc: 20,
+        viewersPerEnvelope: null,
+        attachmentBytes: 10485760,
+      },
+    },
+  });
+export type OrganizationSettings = z.infer<typeof OrganizationSettings>;
+
+export const getOrganizationSettings = endpoint({
+  method: "GET",
+  path: "/v1/organization/settings",
+  id: "getOrganizationSettings",
+  tag: "Organization",
+  summary: "Read the organization's settings, features and limits",
+  credential: "key",
+  permission: "org:manage",
+  responses: { 200: { kind: "json", schema: OrganizationSettings } },
+});
+
+export const endpoints = [getOrganizationSettings];

@@ -1,0 +1,296 @@
+import Router from "@koa/router";
+import type { Context, Middleware, Next } from "koa";
+import type { z } from "zod";
+import type { Binding } from "./binding.ts";
+import type { Callers, Credential, OrganizationCaller } from "./caller.ts";
+import type { ClientIp } from "./client-ip.ts";
+import type { Deps } from "./deps.ts";
+import type { AnyReply, Call, EndpointSpec } from "./endpoint.ts";
+import { AppError } from "./errors.ts";
+import { createIdempotency } from "./idempotency.ts";
+import { newId } from "./ids.ts";
+import { parseJson } from "./json-body.ts";
+import { PoolBusy } from "./pool.ts";
+import { type Problem, problemKinds } from "./problem.ts";
+import { type Prepared, prepareReply } from "./reply.ts";
+import type { RequestInfo } from "./request.ts";
+import { bodyLimit, mediaType, parseMultipart, rawBody, readBytes } from "./request-body.ts";
+import { parseBody, parseParameters } from "./validate.ts";
+
+/** Finds out who calls, by the credential that an operation declares; throws `unauthorized` or a token error. */
+export type Authenticators = {
+  [C in Exclude<Credential, "public">]: (request: RequestInfo, query: URLSearchParams) => Promise<Callers[C]>;
+};
+
+export type ApiOptions = {
+  deps: Deps;
+  bindings: readonly Binding[];
+  authenticators: Authenticators;
+  clientIp: ClientIp;
+};
+
+/** Middleware for every request: its id, the sole catch, the access log; in this order it stands before everything else. */
+export type Api = { observe: Middleware; routes: Middleware };
+
+type State = { request: RequestInfo; template: string };
+
+/** Mounts the endpoints on Koa. Every operation takes the same steps in the same order (contract §1). */
+export function createApi(options: ApiOptions): Api {
+  const { deps, bindings } = options;
+  const idempotency = createIdempotency(deps);
+  const router = new Router<State>({ sensitive: true, strict: true });
+  for (const binding of bindings) {
+    const { method, path } = binding.endpoint;
+    router.register(path.replaceAll(/\{(\w+)\}/g, ":$1"), [method], (ctx: Context) => serve(ctx, binding));
+    if (binding.endpoint.cors) router.register(path.replaceAll(/\{(\w+)\}/g, ":$1"), ["OPTIONS"], preflight);
+  }
+
+  async function serve(ctx: Context, binding: Binding): Promise<void> {
+    const { endpoint } = binding;
+    const { request } = stateOf(ctx);
+    stateOf(ctx).template = endpoint.path;
+    if (endpoint.cors) ctx.set("access-control-allow-origin", "*");
+    const caller = await authenticate(options.authenticators, endpoint, request, ctx.URL.searchParams);
+    checkPermission(endpoint, caller);
+    await takeRateLimit(ctx, endpoint);
+    const contentType = mediaType(ctx.get("content-type"));
+    const hasBody =
+      ctx.method !== "GET" &&
+      ctx.method !== "HEAD" &&
+      (ctx.get("transfer-encoding") !== "" || Number(ctx.get("content-length")) > 0);
+    const limit = bodyLimit(endpoint.body, contentType, hasBody);
+    const bytes = hasBody ? await readBytes(ctx.req, limit) : Buffer.alloc(0);
+    const run = () => answer(ctx, binding, caller, contentType, bytes, request);
+    const key = endpoint.idempotent ? request.header("idempotency-key") : null;
+    if (key === null || !isOrganizationCaller(caller)) return send(ctx, endpoint, await run());
+    const { reply, replayed } = await idempotency.once(
+      { organization: caller.organization, caller: caller.id, key: idempotency.readKey(key) },
+      { method: ctx.method, path: ctx.path, query: ctx.URL.searchParams, body: bytes },
+      (remember) =>
+        replyOrProblem(ctx, () => answer(ctx, binding, caller, contentType, bytes, { ...request, remember })),
+    );
+    if (replayed) ctx.set("idempotent-replayed", "true");
+    send(ctx, endpoint, reply);
+  }
+
+  /** From here on a failure below 500 is an answer too, which a replay repeats. */
+  async function replyOrProblem(ctx: Context, use: () => Promise<AnyReply>): Promise<AnyReply> {
+    try {
+      return await use();
+    } catch (error) {
+      if (!(error instanceof AppError) || error.status >= 500) throw error;
+      return problemReply(ctx, error);
+    }
+  }
+
+  async function answer(
+    ctx: Context,
+    { endpoint, load, handle }: Binding,
+    caller: Callers[Credential],
+    contentType: string,
+    bytes: Buffer,
+    request: RequestInfo,
+  ): Promise<AnyReply> {
+    const json = endpoint.body?.kind === "json" && bytes.length > 0 ? parseJson(bytes) : undefined;
+    const params = pathParameters(endpoint, ctx.params);
+    const before = { caller, params, request };
+    const resource = load ? await load(deps, before) : undefined;
+    const query = endpoint.query ? parseParameters(endpoint.query, queryRecord(ctx.URL.searchParams)) : undefined;
+    const body = await readBody(ctx, endpoint, contentType, bytes, json);
+    return await handle(deps, { ...before, query, body } as Call<EndpointSpec>, resource);
+  }
+
+  async function readBody(ctx: Context, endpoint: EndpointSpec, contentType: string, bytes: Buffer, json: unknown) {
+    const spec = endpoint.body;
+    if (!spec) return undefined;
+    if (spec.kind === "json") return spec.optional && bytes.length === 0 ? undefined : parseBody(spec.schema, json);
+    if (spec.kind === "raw") return rawBody(ctx.req, contentType, bytes);
+    const { fields, files } = await parseMultipart(ctx.get("content-type"), bytes);
+    return { fields: parseBody(spec.fields, fields), files };
+  }
+
+  async function takeRateLimit(ctx: Context, { rateLimit }: EndpointSpec): Promise<void> {
+    if (!rateLimit) return;
+    const taken = await deps.limits.take(rateLimit, stateOf(ctx).request.ip);
+    ctx.set("ratelimit-limit", String(taken.limit));
+    ctx.set("ratelimit-remaining", String(taken.remaining));
+    ctx.set("ratelimit-reset", String(taken.resetSeconds));
+    if (!taken.ok) throw new AppError("rate-limited", { retryAfter: Math.max(1, taken.resetSeconds) });
+  }
+
+  function send(ctx: Context, endpoint: EndpointSpec, reply: AnyReply): void {
+    if (deps.config.checkResponses && "body" in reply && reply.status < 400)
+      assertShape(endpoint, reply.status, reply.body);
+    const success = reply.status < 400;
+    if (success) ctx.set("cache-control", endpoint.cache ?? "no-store");
+    write(ctx, prepareReply(reply, stateOf(ctx).request));
+  }
+
+  function problemReply(ctx: Context, error: AppError): AnyReply {
+    const { code, options: extra } = error;
+    const { status, title } = problemKinds[code];
+    const problem: Problem = {
+      type: `${deps.config.baseUrl}/errors/${code}`,
+      title,
+      status,
+      detail: error.message,
+      code,
+      instance: stateOf(ctx).template,
+      requestId: stateOf(ctx).request.requestId,
+      ...(extra.errors ? { errors: extra.errors } : {}),
+      ...(extra.upgradeUrl ? { upgradeUrl: extra.upgradeUrl } : {}),
+      ...(extra.permission ? { permission: extra.permission } : {}),
+      ...(extra.attemptsRemaining === undefined ? {} : { attemptsRemaining: extra.attemptsRemaining }),
+      ...(extra.retryAfter === undefined ? {} : { retryAfter: extra.retryAfter }),
+    };
+    const headers: Record<string, string> = {
+      "content-type": "application/problem+json; charset=utf-8",
+      ...extra.headers,
+    };
+    if (status === 401) headers["www-authenticate"] = "Bearer";
+    if (extra.retryAfter !== undefined) headers["retry-after"] = String(Math.ceil(extra.retryAfter));
+    return { status, body: problem, headers };
+  }
+
+  /** Request id, client, access log, metrics, and the only place where an error becomes an answer. */
+  async function observe(ctx: Context, next: Next): Promise<void> {
+    const started = performance.now();
+    const given = ctx.get("x-request-id");
+    const requestId = /^[A-Za-z0-9._-]{8,128}$/.test(given) ? given : newId("req");
+    const gone = new AbortController();
+    ctx.res.once("close", () => gone.abort());
+    const state: State = {
+      template: "*",
+      request: {
+        requestId,
+        ip: options.clientIp(ctx.req.socket.remoteAddress, ctx.get("x-forwarded-for") || undefined),
+        userAgent: ctx.get("user-agent").slice(0, 500) || null,
+        header: (name) => ctx.get(name) || null,
+        signal: gone.signal,
+        remember: null,
+      },
+    };
+    Object.assign(ctx.state, state);
+    ctx.set("x-request-id", requestId);
+    ctx.set("cache-control", "no-store");
+    ctx.set("referrer-policy", "no-referrer");
+    ctx.set("x-content-type-options", "nosniff");
+    try {
+      await next();
+    } catch (error) {
+      write(ctx, prepareReply(problemReply(ctx, toAppError(ctx, error)), stateOf(ctx).request));
+    }
+    ctx.res.once("close", () => {
+      const seconds = (performance.now() - started) / 1000;
+      const { template } = stateOf(ctx);
+      deps.metrics.httpSeconds.observe({ method: ctx.method, route: template }, seconds);
+      deps.metrics.httpRequests.inc({ method: ctx.method, route: template, status: String(ctx.status) });
+      deps.log.debug(
+        { requestId, method: ctx.method, route: template, status: ctx.status, ms: Math.round(seconds * 1000) },
+        "request",
+      );
+    });
+  }
+
+  function toAppError(ctx: Context, error: unknown): AppError {
+    if (error instanceof AppError) {
+      if (error.status >= 500) logFailure(ctx, error);
+      return error;
+    }
+    if (error instanceof PoolBusy) return new AppError("service-unavailable", { retryAfter: 5, cause: error });
+    // @koa/router answers a path that is not valid percent-encoding with an error of status 400.
+    if (error instanceof Error && "status" in error && error.status === 400)
+      return new AppError("not-found", { cause: error });
+    logFailure(ctx, error);
+    return new AppError("internal-error", { cause: error });
+  }
+
+  function logFailure(ctx: Context, err: unknown): void {
+    const { template, request } = stateOf(ctx);
+    deps.log.error({ err, requestId: request.requestId, route: template }, "request failed");
+  }
+
+  /** What no endpoint took: 405 where the path is known with another method, else on to the pages. */
+  async function otherMethods(ctx: Context, next: Next): Promise<void> {
+    const layers = router.match(ctx.path, ctx.method).path;
+    const methods = [...new Set(layers.flatMap((layer) => layer.methods))];
+    if (methods.length === 0) return next();
+    ctx.set("allow", methods.sort().join(", "));
+    throw new AppError("method-not-allowed", { detail: `This address supports ${methods.join(", ")}.` });
+  }
+
+  const matched = router.routes();
+  return {
+    observe,
+    routes: (ctx, next) => matched(ctx as Parameters<typeof matched>[0], () => otherMethods(ctx, next)),
+  };
+}
+
+function stateOf(ctx: Context): State {
+  return ctx.state as State;
+}
+
+async function authenticate(
+  authenticators: Authenticators,
+  { credential }: EndpointSpec,
+  request: RequestInfo,
+  query: URLSearchParams,
+): Promise<Callers[Credential]> {
+  return credential === "public" ? null : await authenticators[credential](request, query);
+}
+
+function isOrganizationCaller(caller: Callers[Credential]): caller is OrganizationCaller {
+  return caller !== null && (caller.kind === "api_key" || caller.kind === "user");
+}
+
+function checkPermission(endpoint: EndpointSpec, caller: Callers[Credential]): void {
+  if (!isOrganizationCaller(caller)) return;
+  if (endpoint.credential === "dashboard" && caller.kind === "api_key") {
+    throw new AppError("forbidden", { detail: "This operation needs a dashboard session; API keys cannot use it." });
+  }
+  const { permission } = endpoint;
+  if (permission && !caller.permissions.has(permission)) {
+    throw new AppError("forbidden", { detail: `This credential lacks the permission \`${permission}\`.`, permission });
+  }
+}
+
+/** A path parameter that does not fit its schema names nothing: 404, not 422. */
+function pathParameters(endpoint: EndpointSpec, params: Record<string, string>): unknown {
+  if (!endpoint.params) return undefined;
+  const parsed = endpoint.params.safeParse({ ...params });
+  if (!parsed.success) throw new AppError("not-found");
+  return parsed.data;
+}
+
+function queryRecord(query: URLSearchParams): Record<string, string | string[]> {
+  const record: Record<string, string | string[]> = {};
+  for (const name of new Set(query.keys())) {
+    const values = query.getAll(name);
+    record[name] = values.length === 1 ? (values[0] ?? "") : values;
+  }
+  return record;
+}
+
+function assertShape(endpoint: EndpointSpec, status: number, body: unknown): void {
+  const spec = endpoint.responses[status];
+  if (spec?.kind !== "json")
+    throw new Error(`${endpoint.id} answered ${status}, which its contract does not declare as JSON`);
+  const schema: z.ZodType = spec.schema;
+  const parsed = schema.safeParse(body);
+  if (!parsed.success) throw new Error(`${endpoint.id} answered outside its contract: ${parsed.error.message}`);
+}
+
+/** CORS preflight of the public endpoints: any origin, no credentials (contract §0.6). */
+function preflight(ctx: Context): void {
+  ctx.set("access-control-allow-origin", "*");
+  ctx.set("access-control-allow-methods", "GET, POST, OPTIONS");
+  ctx.set("access-control-allow-headers", "content-type, x-request-id");
+  ctx.set("access-control-max-age", "86400");
+  ctx.status = 204;
+}
+
+function write(ctx: Context, { status, headers, body }: Prepared): void {
+  ctx.body = body;
+  ctx.status = status;
+  ctx.set(headers);
+}

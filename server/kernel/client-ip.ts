@@ -1,0 +1,43 @@
+import ipaddr from "ipaddr.js";
+
+type Range = [ipaddr.IPv4 | ipaddr.IPv6, number];
+export type ClientIp = (peer: string | undefined, forwardedFor: string | undefined) => string;
+
+/**
+ * The one place that decides who called: the peer, or the last address in X-Forwarded-For that no trusted proxy wrote.
+ * @param trusted addresses or CIDR ranges
+ * @throws Error when an entry is neither
+ */
+export function clientIp(trusted: readonly string[]): ClientIp {
+  const ranges = trusted.map(parseRange);
+  const isTrusted = (address: string) => {
+    if (!ipaddr.isValid(address)) return false;
+    const parsed = ipaddr.process(address);
+    return ranges.some(([network, bits]) => network.kind() === parsed.kind() && parsed.match(network, bits));
+  };
+  return (peer, forwardedFor) => {
+    let address = normalize(peer ?? "0.0.0.0");
+    if (!forwardedFor || ranges.length === 0) return address;
+    const hops = forwardedFor
+      .split(",")
+      .map((hop) => hop.trim())
+      .reverse();
+    for (const hop of hops) {
+      if (!isTrusted(address) || !ipaddr.isValid(hop)) break;
+      address = normalize(hop);
+    }
+    return address;
+  };
+}
+
+function parseRange(entry: string): Range {
+  if (ipaddr.isValidCIDR(entry)) return ipaddr.parseCIDR(entry);
+  if (!ipaddr.isValid(entry)) throw new Error(`${entry} is neither an IP address nor a CIDR range`);
+  const address = ipaddr.process(entry);
+  return [address, address.kind() === "ipv4" ? 32 : 128];
+}
+
+/** `::ffff:192.0.2.1` and `192.0.2.1` are one client. */
+function normalize(address: string): string {
+  return ipaddr.isValid(address) ? ipaddr.process(address).toString() : address;
+}

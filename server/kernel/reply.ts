@@ -1,0 +1,98 @@
+import { Readable } from "node:stream";
+import type { AnyReply, ServerSentEvent } from "./endpoint.ts";
+
+/** An answer ready for the socket. */
+export type Prepared = {
+  status: number;
+  headers: Record<string, string>;
+  body: Buffer | string | Readable | null;
+};
+
+/** Turns what a use case answered into status, headers and body: conditional requests and ranges (RFC 9110 §13, §14) included. */
+export function prepareReply(reply: AnyReply, request: { header: (name: string) => string | null }): Prepared {
+  if ("events" in reply) {
+    return {
+      status: reply.status,
+      headers: { "content-type": "text/event-stream; charset=utf-8", "x-accel-buffering": "no" },
+      body: Readable.from(writeEvents(reply.events), { objectMode: false }),
+    };
+  }
+  if ("bytes" in reply) return prepareBytes(reply, request);
+  if ("body" in reply) {
+    return {
+      status: reply.status,
+      headers: { "content-type": "application/json; charset=utf-8", ...reply.headers },
+      body: JSON.stringify(reply.body),
+    };
+  }
+  return { status: reply.status, headers: { ...reply.headers }, body: null };
+}
+
+type Bytes = Extract<AnyReply, { bytes: Uint8Array }>;
+
+function prepareBytes(reply: Bytes, request: { header: (name: string) => string | null }): Prepared {
+  const etag = reply.etag ? `"${reply.etag}"` : null;
+  const headers: Record<string, string> = { "content-type": reply.contentType, ...reply.headers };
+  if (reply.disposition) headers["content-disposition"] = dispositionOf(reply.disposition, reply.filename);
+  if (etag) headers.etag = etag;
+  headers["accept-ranges"] = "bytes";
+  const wanted = request.header("if-none-match");
+  if (etag && wanted?.split(",").some((tag) => tag.trim().replace(/^W\//, "") === etag || tag.trim() === "*")) {
+    return { status: 304, headers, body: null };
+  }
+  const bytes = Buffer.from(reply.bytes.buffer, reply.bytes.byteOffset, reply.bytes.byteLength);
+  const ifRange = request.header("if-range");
+  const range = ifRange && ifRange !== etag ? null : rangeOf(request.header("range"), bytes.length);
+  if (range === "unsatisfiable") {
+    return { status: 416, headers: { ...headers, "content-range": `bytes */${bytes.length}` }, body: "" };
+  }
+  if (range) {
+    headers["content-range"] = `bytes ${range.start}-${range.end}/${bytes.length}`;
+    return { status: 206, headers, body: bytes.subarray(range.start, range.end + 1) };
+  }
+  return { status: reply.status, headers, body: bytes };
+}
+
+/** One byte range; several at once or another unit are answered with the whole (RFC 9110 §14.2 allows it). */
+function rangeOf(header: string | null, size: number): { start: number; end: number } | "unsatisfiable" | null {
+  const found = header ? /^bytes=(\d*)-(\d*)$/.exec(header.trim()) : null;
+  if (!found || (found[1] === "" && found[2] === "")) return null;
+  if (found[1] === "") {
+    const length = Math.min(Number(found[2]), size);
+    return length === 0 ? "unsatisfiable" : { start: size - length, end: size - 1 };
+  }
+  const start = Number(found[1]);
+  const end = found[2] === "" ? size - 1 : Math.min(Number(found[2]), size - 1);
+  if (start >= size) return "unsatisfiable";
+  return start > end ? null : { start, end };
+}
+
+/** Content-Disposition with an ASCII name and, where needed, the UTF-8 one (RFC 6266, RFC 8187). */
+function dispositionOf(kind: "inline" | "attachment", filename: string | undefined): string {
+  if (!filename) return kind;
+  const ascii = filename.replace(/[^\x20-\x7e]|["\\%]/g, "_");
+  const extended = encodeURIComponent(filename).replace(
+    /['()*]/g,
+    (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+  return ascii === filename
+    ? `${kind}; filename="${ascii}"`
+    : `${kind}; filename="${ascii}"; filename*=UTF-8''${extended}`;
+}
+
+/** The event stream format of the HTML standard, §9.2.6. */
+async function* writeEvents(events: AsyncIterable<ServerSentEvent>): AsyncGenerator<string> {
+  for await (const event of events) {
+    let text = "";
+    if (event.comment !== undefined) text += `: ${event.comment}\n`;
+    if (event.retry !== undefined) text += `retry: ${event.retry}\n`;
+    if (event.event !== undefined) text += `event: ${event.event}\n`;
+    if (event.id !== undefined) text += `id: ${event.id}\n`;
+    if (event.data !== undefined)
+      text += event.data
+        .split("\n")
+        .map((line) => `data: ${line}\n`)
+        .join("");
+    yield `${text}\n`;
+  }
+}

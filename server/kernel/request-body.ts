@@ -1,0 +1,149 @@
+import type { IncomingMessage } from "node:http";
+import { Busboy } from "@fastify/busboy";
+import type { BodySpec, MultipartBody, RawBody, UploadedFile } from "./endpoint.ts";
+import { AppError } from "./errors.ts";
+
+/** A body that no operation asked for may be this long; it is read only because the idempotency fingerprint covers it. */
+const unaskedBytes = 1024 * 1024;
+
+/** `type/subtype` in lower case, without parameters. */
+export function mediaType(header: string | undefined): string {
+  return (header ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
+}
+
+/**
+ * The most bytes this request may carry.
+ * @throws AppError `unsupported-media-type` when the operation does not take this content type
+ */
+export function bodyLimit(spec: BodySpec | undefined, contentType: string, hasBody: boolean): number {
+  if (!spec) return unaskedBytes;
+  switch (spec.kind) {
+    case "json":
+      if (!hasBody) return spec.maxBytes;
+      if (contentType === "application/json" || contentType.endsWith("+json")) return spec.maxBytes;
+      throw unsupported(contentType, ["application/json"]);
+    case "multipart":
+      if (contentType === "multipart/form-data") return spec.maxBytes;
+      throw unsupported(contentType, ["multipart/form-data"]);
+    case "raw": {
+      const limit = spec.types[contentType];
+      if (limit !== undefined) return limit;
+      throw unsupported(contentType, Object.keys(spec.types));
+    }
+  }
+}
+
+function unsupported(got: string, accepted: readonly string[]): AppError {
+  const said = got === "" ? "The request has no Content-Type" : `Content-Type ${got} is not accepted here`;
+  return new AppError("unsupported-media-type", { detail: `${said}. Send ${accepted.join(" or ")}.` });
+}
+
+/**
+ * Reads the whole body, never more than `limit` bytes of it.
+ * @throws AppError `payload-too-large`; the rest of the body is then drained without being kept
+ */
+export async function readBytes(request: IncomingMessage, limit: number): Promise<Buffer> {
+  const declared = Number(request.headers["content-length"] ?? 0);
+  if (declared > limit) throw tooLarge(request, limit);
+  const chunks: Buffer[] = [];
+  let size = 0;
+  return await new Promise((resolve, reject) => {
+    request.on("data", (chunk: Buffer) => {
+      size += chunk.length;
+      if (size <= limit) chunks.push(chunk);
+      else {
+        chunks.length = 0;
+        request.removeAllListeners("data");
+        reject(tooLarge(request, limit));
+      }
+    });
+    request.once("end", () => resolve(Buffer.concat(chunks)));
+    request.once("error", reject);
+    request.once("aborted", () => reject(new AppError("malformed-request", { detail: "The body ended early." })));
+  });
+}
+
+/** The client may still be sending: what comes is dropped, and the connection closes after the answer. */
+function tooLarge(request: IncomingMessage, limit: number): AppError {
+  request.resume();
+  return new AppError("payload-too-large", {
+    detail: `The body is larger than ${sizeOf(limit)}.`,
+    headers: { connection: "close" },
+  });
+}
+
+function sizeOf(bytes: number): string {
+  return bytes >= 1024 * 1024 ? `${Math.floor(bytes / 1024 / 1024)} MB` : `${Math.floor(bytes / 1024)} KB`;
+}
+
+/** A raw body with the name from Content-Disposition (RFC 6266). */
+export function rawBody(request: IncomingMessage, contentType: string, bytes: Uint8Array): RawBody {
+  return { contentType, filename: filenameOf(request.headers["content-disposition"]), bytes };
+}
+
+function filenameOf(header: string | undefined): string | null {
+  if (!header) return null;
+  const extended = /filename\*\s*=\s*utf-8''([^;]+)/i.exec(header)?.[1];
+  const plain = /filename\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^;\s]+))/i.exec(header);
+  let name = plain?.[1]?.replace(/\\(.)/g, "$1") ?? plain?.[2] ?? null;
+  if (extended) {
+    try {
+      name = decodeURIComponent(extended);
+    } catch {
+      // A broken extended name leaves the plain one.
+    }
+  }
+  const last = name
+    ?.split(/[\\/]/)
+    .at(-1)
+    ?.replace(/\p{Cc}/gu, "")
+    .trim()
+    .slice(0, 200);
+  return last ? last : null;
+}
+
+/**
+ * Splits multipart/form-data (RFC 7578) that is already in memory.
+ * @throws AppError `malformed-request`
+ */
+export async function parseMultipart(
+  contentType: string,
+  bytes: Uint8Array,
+): Promise<MultipartBody<Record<string, string>>> {
+  const fields: Record<string, string> = {};
+  const files: UploadedFile[] = [];
+  try {
+    await new Promise<void>((resolve, reject) => {
+      const parser = Busboy({
+        headers: { "content-type": contentType },
+        limits: { files: 20, fields: 50, fieldSize: 64 * 1024, parts: 70, headerPairs: 100 },
+      });
+      parser.on("field", (name, value) => {
+        fields[name] = value;
+      });
+      parser.on("file", (field, stream, filename, _encoding, type) => {
+        const chunks: Buffer[] = [];
+        stream.on("data", (chunk: Buffer) => chunks.push(chunk));
+        stream.on("error", reject);
+        stream.on("end", () => {
+          const name =
+            filename
+              ?.split(/[\\/]/)
+              .at(-1)
+              ?.replace(/\p{Cc}/gu, "")
+              .slice(0, 200) || "file";
+          files.push({ field, filename: name, contentType: mediaType(type), bytes: Buffer.concat(chunks) });
+        });
+      });
+      for (const limit of ["partsLimit", "filesLimit", "fieldsLimit"] as const) {
+        parser.on(limit, () => reject(new Error("too many parts")));
+      }
+      parser.on("error", reject);
+      parser.on("finish", resolve);
+      parser.end(bytes);
+    });
+  } catch (cause) {
+    throw new AppError("malformed-request", { detail: "The multipart body could not be read.", cause });
+  }
+  return { fields, files };
+}
