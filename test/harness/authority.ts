@@ -1,0 +1,113 @@
+/** A throw-away certificate authority with a seal key and a timestamp key, made by openssl. */
+import { execFileSync } from "node:child_process";
+import { createHash, createPrivateKey, type KeyObject, sign, X509Certificate } from "node:crypto";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { SealPorts } from "../../workers/protocol.ts";
+import { issueTimestamp } from "../../workers/seal/timestamp.ts";
+
+export type KeyKind = "rsa-3072" | "rsa-2048" | "ec-p256";
+export type Identity = {
+  key: KeyObject /** DER, own first, then the CA's */;
+  certificates: Uint8Array[];
+  pem: string;
+  keyPem: string;
+};
+export type Authority = {
+  folder: string;
+  /** Path of the CA certificate. */
+  caPem: string;
+  /** DER */
+  ca: Uint8Array;
+  seal: Identity;
+  timestamp: Identity;
+  /** Signs and timestamps as the appliance would; `at` is the token's time. */
+  ports: (at?: string) => SealPorts;
+  close: () => void;
+};
+
+const EXTENSIONS = `
+[req]
+distinguished_name = dn
+[dn]
+[ca]
+basicConstraints = critical, CA:TRUE
+keyUsage = critical, keyCertSign, cRLSign
+subjectKeyIdentifier = hash
+[seal]
+basicConstraints = critical, CA:FALSE
+keyUsage = critical, digitalSignature, nonRepudiation
+subjectKeyIdentifier = hash
+authorityKeyIdentifier = keyid
+[timestamp]
+basicConstraints = critical, CA:FALSE
+keyUsage = critical, digitalSignature
+extendedKeyUsage = critical, timeStamping
+[wrong-timestamp]
+basicConstraints = critical, CA:FALSE
+keyUsage = critical, digitalSignature
+extendedKeyUsage = timeStamping
+`;
+const NEW_KEY: Record<KeyKind, string[]> = {
+  "rsa-3072": ["-newkey", "rsa:3072"],
+  "rsa-2048": ["-newkey", "rsa:2048"],
+  "ec-p256": ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"],
+};
+export const TEST_POLICY = "1.3.6.1.4.1.99999.1";
+
+export type AuthorityOptions = {
+  seal?: KeyKind;
+  timestamp?: KeyKind;
+  timestampExtensions?: "timestamp" | "wrong-timestamp";
+  name?: string;
+};
+
+/** Valid for ten years from now. Call `close` to remove its folder. */
+export function makeAuthority(options: AuthorityOptions = {}): Authority {
+  const folder = mkdtempSync(join(tmpdir(), "signet-ca-"));
+  const path = (name: string): string => join(folder, name);
+  const run = (...args: string[]): void => {
+    execFileSync("openssl", args, { stdio: "pipe" });
+  };
+  writeFileSync(path("openssl.cnf"), EXTENSIONS);
+  const common = ["-nodes", "-config", path("openssl.cnf")];
+  const label = options.name ?? "Test";
+  const subject = (cn: string): string[] => ["-subj", `/O=${label}/CN=${label} ${cn}`];
+  const ca = ["-keyout", path("ca.key"), "-out", path("ca.crt")];
+  run("req", "-x509", ...NEW_KEY["ec-p256"], ...common, ...ca, ...subject("CA"), "-days", "3650", "-extensions", "ca");
+  const certify = (name: string, kind: KeyKind, extensions: string, cn: string): Identity => {
+    const request = ["-keyout", path(`${name}.key`), "-out", path(`${name}.csr`)];
+    run("req", "-new", ...NEW_KEY[kind], ...common, ...request, ...subject(cn));
+    const issuer = ["-CA", path("ca.crt"), "-CAkey", path("ca.key"), "-CAcreateserial"];
+    const profile = ["-extfile", path("openssl.cnf"), "-extensions", extensions, "-days", "3650", "-sha256"];
+    run("x509", "-req", "-in", path(`${name}.csr`), ...issuer, ...profile, "-out", path(`${name}.crt`));
+    return {
+      key: createPrivateKey(readFileSync(path(`${name}.key`))),
+      certificates: [derOf(path(`${name}.crt`)), derOf(path("ca.crt"))],
+      pem: path(`${name}.crt`),
+      keyPem: path(`${name}.key`),
+    };
+  };
+  const seal = certify("seal", options.seal ?? "rsa-3072", "seal", "Seal");
+  const stamp = certify("tsa", options.timestamp ?? "ec-p256", options.timestampExtensions ?? "timestamp", "Time");
+  let serial = 0n;
+  const ports = (at = new Date().toISOString()): SealPorts => ({
+    sign: async (attributes) => sign("sha256", attributes, seal.key),
+    timestamp: (imprint) =>
+      issueTimestamp({
+        imprint,
+        nonce: null,
+        serial: ++serial,
+        at,
+        policy: TEST_POLICY,
+        certificates: stamp.certificates,
+        sign: async (attributes) => sign("sha256", attributes, stamp.key),
+      }),
+  });
+  const close = (): void => rmSync(folder, { recursive: true, force: true });
+  return { folder, caPem: path("ca.crt"), ca: derOf(path("ca.crt")), seal, timestamp: stamp, ports, close };
+}
+
+const derOf = (path: string): Uint8Array => new X509Certificate(readFileSync(path)).raw;
+export const sha256 = (bytes: Uint8Array): Buffer => createHash("sha256").update(bytes).digest();

@@ -1,0 +1,135 @@
+/** PNG (RFC 2083) and JPEG pictures as image XObjects (ISO 32000-1 §8.9.5), passed through undecoded where possible. */
+import { deflateSync, inflateSync } from "node:zlib";
+import { dict, name, PdfDict, PdfError, type PdfObject, type PdfRef, PdfString } from "./objects.ts";
+import { pixelsOf, readPng, unfiltered } from "./png.ts";
+import type { Revision } from "./revision.ts";
+
+export type Picture = {
+  /** pixels, as displayed */
+  width: number;
+  height: number;
+  /** Adds the image to a revision and returns its reference. */
+  embed: (revision: Revision) => PdfRef;
+};
+
+/** Reads a picture's header and checks its data. @throws PdfError `unsupported` for anything but a sound PNG or JPEG. */
+export function readPicture(bytes: Uint8Array): Picture {
+  if (bytes[0] === 0x89 && bytes[1] === 0x50) return pngPicture(bytes);
+  if (bytes[0] === 0xff && bytes[1] === 0xd8) return jpegPicture(bytes);
+  throw new PdfError("unsupported", "the picture is neither PNG nor JPEG");
+}
+
+function image(width: number, height: number, bits: number, space: PdfObject, more: Record<string, PdfObject> = {}) {
+  return dict({
+    Type: name("XObject"),
+    Subtype: name("Image"),
+    Width: width,
+    Height: height,
+    BitsPerComponent: bits,
+    ColorSpace: space,
+    ...more,
+  });
+}
+
+const DEVICE = { 1: name("DeviceGray"), 3: name("DeviceRGB"), 4: name("DeviceCMYK") } as const;
+
+function pngPicture(bytes: Uint8Array): Picture {
+  const png = readPng(bytes);
+  const { width, height } = png;
+  const filtered = inflated(png.data, png.filteredLength);
+  const opaque = (png.colorType === 0 || png.colorType === 2 || png.colorType === 3) && !png.transparency;
+  if (opaque && !png.interlaced) {
+    const colors = png.colorType === 2 ? 3 : 1;
+    const space = png.palette
+      ? [name("Indexed"), DEVICE[3], png.palette.length / 3 - 1, new PdfString(png.palette, true)]
+      : DEVICE[colors];
+    const parms = dict({ Predictor: 15, Colors: colors, BitsPerComponent: png.bits, Columns: width });
+    const header = image(width, height, png.bits, space, { Filter: name("FlateDecode"), DecodeParms: parms });
+    return { width, height, embed: (revision) => revision.addStream(header, png.data) };
+  }
+  const rgba = pixelsOf(png, unfiltered(png, filtered));
+  return { width, height, embed: (revision) => embedPixels(revision, width, height, rgba) };
+}
+
+function inflated(data: Uint8Array, length: number): Uint8Array {
+  try {
+    const out = inflateSync(data, { maxOutputLength: length + 1024 });
+    if (out.length >= length) return out;
+  } catch {
+    // Said below, the same for every way in which the data can be wrong.
+  }
+  throw new PdfError("unsupported", "the PNG picture is damaged");
+}
+
+/** Colour and transparency as two images. Ink of one colour, as signature pads make it, needs a single colour pixel. */
+function embedPixels(revision: Revision, width: number, height: number, rgba: Uint8Array): PdfRef {
+  const count = width * height;
+  const alpha = new Uint8Array(count);
+  let ink = -1;
+  let plain = true;
+  for (let i = 0; i < count; i++) {
+    const opacity = rgba[4 * i + 3] ?? 0;
+    alpha[i] = opacity;
+    if (opacity === 0 || !plain) continue;
+    const color = ((rgba[4 * i] ?? 0) << 16) | ((rgba[4 * i + 1] ?? 0) << 8) | (rgba[4 * i + 2] ?? 0);
+    if (ink === -1) ink = color;
+    else if (ink !== color) plain = false;
+  }
+  const mask = revision.addStream(image(width, height, 8, DEVICE[1], FLATE), deflateSync(alpha, { level: 4 }));
+  if (plain) {
+    const pixel = Uint8Array.of((ink >> 16) & 0xff, (ink >> 8) & 0xff, ink & 0xff);
+    return revision.addStream(image(1, 1, 8, DEVICE[3], { SMask: mask }), pixel);
+  }
+  const rgb = new Uint8Array(count * 3);
+  for (let i = 0, to = 0; i < count * 4; i += 4) {
+    rgb[to++] = rgba[i] ?? 0;
+    rgb[to++] = rgba[i + 1] ?? 0;
+    rgb[to++] = rgba[i + 2] ?? 0;
+  }
+  const header = image(width, height, 8, DEVICE[3], { ...FLATE, SMask: mask });
+  return revision.addStream(header, deflateSync(rgb, { level: 4 }));
+}
+
+const FLATE = { Filter: name("FlateDecode") };
+
+/** ITU-T T.81 §B.2: the frame header says size and components; the data goes into the PDF as it is. */
+function jpegPicture(bytes: Uint8Array): Picture {
+  const data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  let at = 2;
+  let frame: { width: number; height: number; components: number } | null = null;
+  let adobe = false;
+  while (at + 4 <= data.length && data[at] === 0xff) {
+    const marker = data[at + 1] ?? 0;
+    if (marker === 0xff) {
+      at++;
+      continue;
+    }
+    const length = data.readUInt16BE(at + 2);
+    if (length < 2 || at + 2 + length > data.length) break;
+    const isFrame = marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc;
+    if (isFrame && length >= 8 && data[at + 4] === 8) {
+      frame = { height: data.readUInt16BE(at + 5), width: data.readUInt16BE(at + 7), components: data[at + 9] ?? 0 };
+    }
+    if (marker === 0xee && data.toString("latin1", at + 4, at + 9) === "Adobe") adobe = true;
+    if (marker === 0xda) return frame ? jpegFrom(bytes, frame, adobe) : damagedJpeg();
+    at += 2 + length;
+  }
+  return damagedJpeg();
+}
+
+function damagedJpeg(): never {
+  throw new PdfError("unsupported", "the JPEG picture is damaged");
+}
+
+function jpegFrom(
+  bytes: Uint8Array,
+  frame: { width: number; height: number; components: number },
+  adobe: boolean,
+): Picture {
+  const { width, height, components } = frame;
+  if (width === 0 || height === 0 || (components !== 1 && components !== 3 && components !== 4)) damagedJpeg();
+  const header = image(width, height, 8, DEVICE[components], { Filter: name("DCTDecode") });
+  // Adobe's CMYK pictures are stored inverted.
+  if (components === 4 && adobe) header.set("Decode", [1, 0, 1, 0, 1, 0, 1, 0]);
+  return { width, height, embed: (revision) => revision.addStream(new PdfDict(header.map), bytes) };
+}

@@ -1,0 +1,74 @@
+/** Finds the signature fields of a PDF (ISO 32000-1 §12.7.4.5, §12.8). */
+import { type PdfDict, PdfError, type PdfObject, PdfRef, PdfString, textOf } from "../pdf/objects.ts";
+import type { PdfFile } from "../pdf/reader.ts";
+
+export type SignatureField = {
+  /** Fully qualified field name. */
+  name: string;
+  subFilter: string;
+  byteRange: number[];
+  contents: Uint8Array;
+  signerName: string | null;
+  reason: string | null;
+  location: string | null;
+  /** ISO 8601, from /M. */
+  claimedAt: string | null;
+};
+
+const MAX_FIELDS = 100_000;
+
+/** All filled signature fields, those that cover less of the file first. @throws PdfError */
+export function findSignatures(file: PdfFile): SignatureField[] {
+  const found: SignatureField[] = [];
+  const form = file.dict(file.catalog.get("AcroForm"));
+  const seen = new Set<number>();
+  const waiting = (file.array(form?.get("Fields")) ?? []).map((field) => ({ field, prefix: "", type: "" }));
+  for (let next = waiting.pop(); next; next = waiting.pop()) {
+    if (next.field instanceof PdfRef) {
+      if (seen.has(next.field.num)) continue;
+      seen.add(next.field.num);
+    }
+    if (seen.size + waiting.length > MAX_FIELDS) throw new PdfError("too-complex", "too many form fields");
+    const field = file.dict(next.field);
+    if (!field) continue;
+    const own = file.string(field.get("T"));
+    const fieldName = [next.prefix, own ? textOf(own) : ""].filter((part) => part !== "").join(".");
+    const type = file.name(field.get("FT")) ?? next.type;
+    const value = file.dict(field.get("V"));
+    if (type === "Sig" && value) found.push(signatureOf(file, fieldName, value));
+    for (const kid of file.array(field.get("Kids")) ?? []) waiting.push({ field: kid, prefix: fieldName, type });
+  }
+  const end = ({ byteRange }: SignatureField): number => (byteRange[2] ?? 0) + (byteRange[3] ?? 0);
+  return found.sort((a, b) => end(a) - end(b));
+}
+
+function signatureOf(file: PdfFile, name: string, dict: PdfDict): SignatureField {
+  const text = (key: string): string | null => {
+    const string = file.string(dict.get(key));
+    return string && textOf(string);
+  };
+  const range = file.array(dict.get("ByteRange")) ?? [];
+  return {
+    name,
+    subFilter: file.name(dict.get("SubFilter")) ?? "",
+    byteRange: range.map((item) => numberOr(file.resolve(item))),
+    contents: contentsOf(file.resolve(dict.get("Contents"))),
+    signerName: text("Name"),
+    reason: text("Reason"),
+    location: text("Location"),
+    claimedAt: dateOf(text("M")),
+  };
+}
+
+const numberOr = (object: PdfObject): number => (typeof object === "number" ? object : -1);
+const contentsOf = (object: PdfObject): Uint8Array => (object instanceof PdfString ? object.bytes : new Uint8Array());
+
+/** ISO 8601 from a PDF date (§7.9.4); null when it is none. */
+function dateOf(text: string | null): string | null {
+  const match = /^D:(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?(?:Z|([+-])(\d\d)'?(\d\d)?'?)?/.exec(text ?? "");
+  if (!match) return null;
+  const [, year, month = "01", day = "01", hour = "00", minute = "00", second = "00", sign, h = "00", m = "00"] = match;
+  const zone = sign ? `${sign}${h}:${m}` : "Z";
+  const at = new Date(`${year}-${month}-${day}T${hour}:${minute}:${second}${zone}`);
+  return Number.isNaN(at.getTime()) ? null : at.toISOString();
+}

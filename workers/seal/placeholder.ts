@@ -1,0 +1,92 @@
+/** A revision that holds a signature still to be filled in (ISO 32000-1 §12.8): seals and document timestamps alike. */
+import { createHash, type Hash } from "node:crypto";
+import { name, PdfDict, PdfError, type PdfObject, PdfRaw, PdfRef, textString } from "../pdf/objects.ts";
+import { joined, type Revision } from "../pdf/revision.ts";
+
+export type Placeholder = {
+  /** Everything of the signature dictionary but /ByteRange and /Contents. */
+  entries: readonly (readonly [string, PdfObject])[];
+  fieldName: string;
+  /** Bytes reserved for the DER in /Contents. */
+  capacity: number;
+};
+
+export type PreparedSignature = {
+  /** SHA-256 of everything that /ByteRange covers. */
+  digest: Buffer;
+  capacity: number;
+  /** The finished file with `der` in /Contents; call once, `der` at most `capacity` bytes. */
+  close: (der: Uint8Array) => Uint8Array;
+};
+
+const BYTE_RANGE_WIDTH = 48;
+// Annotation flags print and locked (Table 165): nothing to show, nothing to move.
+const PRINT_AND_LOCKED = 4 + 128;
+const SIGNATURES_EXIST_AND_APPEND_ONLY = 3;
+
+/**
+ * Adds the signature field with an invisible widget on the first page and closes the revision around an empty
+ * /Contents. `prefix` may bring the hash of the base file when the caller has it already.
+ * @throws PdfError `damaged` when the document has no page.
+ */
+export function prepareSignature(revision: Revision, placeholder: Placeholder, prefix?: Hash): PreparedSignature {
+  const signature = revision.add(
+    // First these two, so that nothing written by people can be mistaken for them.
+    new PdfDict([
+      ["ByteRange", new PdfRaw(Buffer.alloc(BYTE_RANGE_WIDTH, 0x20))],
+      ["Contents", new PdfRaw(Buffer.from(`<${"0".repeat(placeholder.capacity * 2)}>`, "latin1"))],
+      ...placeholder.entries,
+    ]),
+  );
+  addField(revision, signature, placeholder.fieldName);
+  const base = revision.file.bytes;
+  const { bytes: tail, offsets } = revision.finishTail();
+  const object = (offsets.get(signature.num) ?? 0) - base.length;
+  const rangeAt = tail.indexOf("/ByteRange ", object, "latin1") + "/ByteRange ".length;
+  const open = tail.indexOf("/Contents <", rangeAt, "latin1") + "/Contents ".length;
+  const behind = open + placeholder.capacity * 2 + 2;
+  const range = `[0 ${base.length + open} ${base.length + behind} ${tail.length - behind}]`;
+  tail.write(range.padEnd(BYTE_RANGE_WIDTH), rangeAt, "latin1");
+  const hash = prefix?.copy() ?? createHash("sha256").update(base);
+  const digest = hash.update(tail.subarray(0, open)).update(tail.subarray(behind)).digest();
+  const close = (der: Uint8Array): Uint8Array => {
+    tail.write(Buffer.from(der).toString("hex"), open + 1, "latin1");
+    return joined(base, tail);
+  };
+  return { digest, capacity: placeholder.capacity, close };
+}
+
+function addField(revision: Revision, signature: PdfRef, fieldName: string): void {
+  const page = revision.file.page(0);
+  if (!page) throw new PdfError("damaged", "no page to put the signature field on");
+  const field = revision.add(
+    new PdfDict([
+      ["Type", name("Annot")],
+      ["Subtype", name("Widget")],
+      ["FT", name("Sig")],
+      ["T", textString(fieldName)],
+      ["V", signature],
+      ["Rect", [0, 0, 0, 0]],
+      ["F", PRINT_AND_LOCKED],
+      ["P", page.ref],
+    ]),
+  );
+  const pageDict = revision.dict(page.ref) ?? page.dict;
+  replaceIn(revision, page.ref, pageDict, "Annots", [...(revision.array(pageDict.get("Annots")) ?? []), field]);
+
+  const catalog = revision.catalog;
+  const form = revision.dict(catalog.get("AcroForm")) ?? new PdfDict();
+  const flags = revision.number(form.get("SigFlags")) ?? 0;
+  const extended = form
+    .clone()
+    .set("Fields", [...(revision.array(form.get("Fields")) ?? []), field])
+    .set("SigFlags", flags | SIGNATURES_EXIST_AND_APPEND_ONLY);
+  replaceIn(revision, revision.file.catalogRef, catalog, "AcroForm", extended);
+}
+
+/** Sets a dictionary's entry where its value lives: in the object that it refers to, else in the dictionary itself. */
+function replaceIn(revision: Revision, owner: PdfRef, dict: PdfDict, key: string, value: PdfObject): void {
+  const current = dict.get(key);
+  if (current instanceof PdfRef && revision.get(current) !== null) revision.set(current, value);
+  else revision.set(owner, dict.clone().set(key, value));
+}

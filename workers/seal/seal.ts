@@ -1,0 +1,123 @@
+/** The PAdES seal (ETSI EN 319 142-1): levels B-B and B-T, appended as one revision. */
+import { createHash } from "node:crypto";
+import { name, PdfError, type PdfObject, pdfDate, textString } from "../pdf/objects.ts";
+import { openPdf } from "../pdf/reader.ts";
+import { beginRevision } from "../pdf/revision.ts";
+import type { SealInput, SealPorts, TaskResult } from "../protocol.ts";
+import { keyKind, OID, type SealKey, signatureAlgorithm, signatureSize, verifySignature } from "./algorithms.ts";
+import { type Certificate, maySign, parseCertificate } from "./certificate.ts";
+import { encodeSignedData, parseSignedData, signedAttributes } from "./cms.ts";
+import { DerError, decode } from "./der.ts";
+import { type PreparedSignature, prepareSignature } from "./placeholder.ts";
+import { parseTstInfo } from "./timestamp-verify.ts";
+
+// A token with its chain takes 3 to 7 KB from the public authorities.
+const TOKEN_CAPACITY = 12 * 1024;
+const CMS_OVERHEAD = 1024;
+
+/** What a seal may fail with; inside this folder a failure travels as an exception. */
+class SealError extends Error {
+  readonly code: "signature-too-large" | "bad-certificate";
+  constructor(code: SealError["code"], message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/**
+ * Appends a signature revision; the input stays byte for byte the beginning of the output.
+ * What the ports throw passes through untouched.
+ */
+export async function seal(input: SealInput, ports: SealPorts): Promise<TaskResult<"seal">> {
+  try {
+    const certificates = sealCertificates(input);
+    const prepared = prepareSignature(beginRevision(openPdf(input.pdf)), {
+      entries: signatureEntries(input),
+      fieldName: input.fieldName,
+      capacity: capacityFor(certificates, input.level),
+    });
+    const cms = await signCms(prepared, certificates, input, ports);
+    if (cms.length > prepared.capacity) {
+      throw new SealError("signature-too-large", `${cms.length} bytes do not fit into ${prepared.capacity}`);
+    }
+    return { ok: true, value: { pdf: prepared.close(cms) } };
+  } catch (error) {
+    if (error instanceof SealError) return { ok: false, error: { code: error.code, message: error.message } };
+    if (error instanceof PdfError) {
+      return { ok: false, error: { code: "damaged", message: error.message, detail: { cause: error.code } } };
+    }
+    throw error;
+  }
+}
+
+/** The signing certificate first; it must carry the announced kind of key and be allowed to sign. */
+function sealCertificates(input: SealInput): Certificate[] {
+  let certificates: Certificate[];
+  try {
+    certificates = input.certificates.map(parseCertificate);
+    const own = certificates[0];
+    if (own && keyKind(own.publicKey) === input.key && maySign(own)) return certificates;
+  } catch (error) {
+    if (!(error instanceof DerError)) throw error;
+    throw new SealError("bad-certificate", error.message);
+  }
+  throw new SealError("bad-certificate", "the certificate does not fit the key, or may not sign");
+}
+
+/** Rounded up, so that the size tells nothing and a certificate renewed for a little more fits the same. */
+function capacityFor(certificates: readonly Certificate[], level: SealInput["level"]): number {
+  const chain = certificates.reduce((sum, { der }) => sum + der.length, 0);
+  const own = certificates[0];
+  const signature = own ? signatureSize(own.publicKey) : 0;
+  const needed = CMS_OVERHEAD + chain + signature + (level === "B-T" ? TOKEN_CAPACITY : 0);
+  return Math.ceil(needed / 512) * 512;
+}
+
+function signatureEntries(input: SealInput): [string, PdfObject][] {
+  const entries: [string, PdfObject][] = [
+    ["Type", name("Sig")],
+    ["Filter", name("Adobe.PPKLite")],
+    ["SubFilter", name("ETSI.CAdES.detached")],
+    ["M", pdfDate(input.at)],
+    ["Name", textString(input.name)],
+    ["Reason", textString(input.reason)],
+  ];
+  if (input.location !== null) entries.push(["Location", textString(input.location)]);
+  return entries;
+}
+
+async function signCms(
+  prepared: PreparedSignature,
+  certificates: Certificate[],
+  { key, level }: { key: SealKey; level: SealInput["level"] },
+  ports: SealPorts,
+): Promise<Buffer> {
+  const [own] = certificates;
+  if (!own) throw new SealError("bad-certificate", "no certificate");
+  const attributes = signedAttributes(OID.data, prepared.digest, own);
+  const signature = await ports.sign(attributes);
+  // The same key must stand in the certificate; otherwise the seal would be worthless and nobody would notice.
+  if (!verifySignature(decode(signatureAlgorithm(key)), "sha256", own.publicKey, attributes, signature)) {
+    throw new SealError("bad-certificate", "the signature does not verify under the certificate");
+  }
+  const timestamp = level === "B-T" ? await timestampOver(signature, ports) : null;
+  return encodeSignedData({
+    contentType: OID.data,
+    content: null,
+    certificates,
+    key,
+    attributes,
+    signature,
+    timestamp,
+  });
+}
+
+/** The port verifies the authority; here only that the token speaks of this signature. */
+async function timestampOver(signature: Uint8Array, ports: SealPorts): Promise<Uint8Array> {
+  const imprint = createHash("sha256").update(signature).digest();
+  const token = await ports.timestamp(imprint);
+  const { content } = parseSignedData(token);
+  if (!content || !parseTstInfo(content).imprint.equals(imprint))
+    throw new Error("the timestamp is for something else");
+  return token;
+}
