@@ -1,0 +1,131 @@
+import type { Database, Reader, Tx } from "./db.ts";
+import type { JobRow } from "./jobs.ts";
+
+/** Takes up to `limit` due jobs of a queue, oldest first, under a lease. */
+export function claimDue(
+  tx: Tx,
+  options: { queue: string; now: number; limit: number; leaseBy: string; leaseUntil: number },
+): Promise<JobRow[]> {
+  return tx
+    .updateTable("jobs")
+    .set((row) => ({
+      status: "running",
+      attempts: row("attempts", "+", 1),
+      lease_by: options.leaseBy,
+      lease_until: options.leaseUntil,
+    }))
+    .where("id", "in", (row) =>
+      row
+        .selectFrom("jobs")
+        .select("id")
+        .where("status", "=", "queued")
+        .where("queue", "=", options.queue)
+        .where("run_at", "<=", options.now)
+        .orderBy("run_at")
+        .limit(options.limit),
+    )
+    .returningAll()
+    .execute();
+}
+
+/** @returns whether the lease was still held */
+export async function removeClaimed(tx: Tx, id: string, leaseBy: string): Promise<boolean> {
+  const { numDeletedRows } = await tx
+    .deleteFrom("jobs")
+    .where("id", "=", id)
+    .where("lease_by", "=", leaseBy)
+    .executeTakeFirst();
+  return numDeletedRows === 1n;
+}
+
+/** Ends the lease and changes the row. @returns whether the lease was still held */
+export async function releaseClaimed(
+  tx: Tx,
+  id: string,
+  leaseBy: string,
+  change: Partial<Pick<JobRow, "status" | "run_at" | "attempts" | "last_error">>,
+): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable("jobs")
+    .set({ ...change, lease_by: null, lease_until: null })
+    .where("id", "=", id)
+    .where("lease_by", "=", leaseBy)
+    .executeTakeFirst();
+  return numUpdatedRows === 1n;
+}
+
+/** Gives every job of another holder back to the queue: while the data folder is locked, such a holder is dead. */
+export async function reclaimOthers(tx: Tx, leaseBy: string): Promise<number> {
+  const { numUpdatedRows } = await tx
+    .updateTable("jobs")
+    .set({ status: "queued", lease_by: null, lease_until: null })
+    .where("status", "=", "running")
+    .where("lease_by", "!=", leaseBy)
+    .executeTakeFirst();
+  return Number(numUpdatedRows);
+}
+
+export async function renewLeases(tx: Tx, leaseBy: string, leaseUntil: number): Promise<void> {
+  await tx
+    .updateTable("jobs")
+    .set({ lease_until: leaseUntil })
+    .where("status", "=", "running")
+    .where("lease_by", "=", leaseBy)
+    .execute();
+}
+
+/** When the next job of each queue is due, null for a queue without one; one seek in the index per queue. */
+export async function nextDue(reader: Reader, queues: readonly string[]): Promise<(number | null)[]> {
+  if (queues.length === 0) return [];
+  const row = await reader
+    .selectNoFrom((from) =>
+      queues.map((queue, index) =>
+        from
+          .selectFrom("jobs")
+          .select((job) => job.fn.min("run_at").as("run_at"))
+          .where("status", "=", "queued")
+          .where("queue", "=", queue)
+          .as(`q${index}`),
+      ),
+    )
+    .executeTakeFirstOrThrow();
+  return queues.map((_, index) => {
+    const due: unknown = Reflect.get(row, `q${index}`);
+    return typeof due === "number" ? due : null;
+  });
+}
+
+export async function countJobs(reader: Reader): Promise<{ queued: number; running: number; dead: number }> {
+  const rows = await reader
+    .selectFrom("jobs")
+    .select((job) => ["status", job.fn.countAll<number>().as("count")])
+    .groupBy("status")
+    .execute();
+  const counts = { queued: 0, running: 0, dead: 0 };
+  for (const { status, count } of rows) counts[status] = count;
+  return counts;
+}
+
+/** @returns whether there was such a dead job, and no newer one under its dedupe key */
+export async function requeueDead(db: Database, id: string, now: number): Promise<boolean> {
+  return db.tx(async (tx) => {
+    const job = await tx
+      .selectFrom("jobs")
+      .select("dedupe_key")
+      .where("id", "=", id)
+      .where("status", "=", "dead")
+      .executeTakeFirst();
+    if (job === undefined) return false;
+    if (job.dedupe_key !== null) {
+      const twin = await tx
+        .selectFrom("jobs")
+        .select("id")
+        .where("dedupe_key", "=", job.dedupe_key)
+        .where("status", "!=", "dead")
+        .executeTakeFirst();
+      if (twin !== undefined) return false;
+    }
+    await tx.updateTable("jobs").set({ status: "queued", run_at: now, attempts: 0 }).where("id", "=", id).execute();
+    return true;
+  });
+}
