@@ -1,0 +1,233 @@
+/**
+ * Draws over the pages of a PDF by appending one revision (ISO 32000-1 §7.5.6): the input stays byte for byte the
+ * beginning of the output. All text is typeset in one run; each page then gets its drawings in their order.
+ */
+import { itemOf, type Item, missingWarning, numbers, vectorsOf, warningOf, watermarkItem } from "./overlay.ts";
+import { balanceOf } from "./pdf/content.ts";
+import { importPageAsForm } from "./pdf/import.ts";
+import { PdfDict, PdfError, type PdfObject, PdfRef, pdfDate } from "./pdf/objects.ts";
+import { type Picture, readPicture } from "./pdf/picture.ts";
+import { openPdf, type PdfFile, type PdfPage } from "./pdf/reader.ts";
+import { beginRevision, type Revision } from "./pdf/revision.ts";
+import type { DrawCode, Drawing, Result, TaskResult, Tasks, Warning, WorkerFailure } from "./protocol.ts";
+import { typeset } from "./typeset.ts";
+
+type Input = Tasks["stamp"]["input"];
+/** One layer of a page: a typeset sheet, a picture in its box, or operators. */
+type Layer = { sheet: number } | { picture: Picture; drawing: Drawing } | { operators: string };
+type Sheet = { width: number; height: number; items: Item[] };
+
+const MAX_DRAWINGS = 5_000;
+const MAX_TEXT = 2_000_000;
+
+/**
+ * Appends one revision that draws `drawings` over the pages, in their order, and the watermark over everything.
+ * Text defaults: Noto Sans 11 pt, line height 1.25, no padding; a single line stands in the middle of its box's height
+ * and shrinks to fit (down to 5 pt), several lines start at its top. Pictures keep their proportions, centred.
+ */
+export async function stamp(input: Input): Promise<TaskResult<"stamp">> {
+  try {
+    const file = openPdf(input.pdf);
+    const pages = file.pages();
+    const refusal = refuse(input.drawings, pages.length);
+    if (refusal) return { ok: false, error: refusal };
+    const plan = planned(input, pages);
+    if (!plan.ok) return plan;
+    const { layers, sheets, warnings } = plan.value;
+    const revision = beginRevision(file);
+    const forms = await typesetForms(revision, sheets, input.drawings, warnings);
+    const guards = new Map<number, PdfRef>();
+    for (const page of pages) {
+      const own = layers.get(page.index + 1);
+      if (own) drawOver(revision, file, page, own, forms, guards);
+    }
+    touchInfo(revision, input.at);
+    return { ok: true, value: { pdf: revision.finish(), pageCount: pages.length, warnings } };
+  } catch (error) {
+    if (error instanceof PdfError) return { ok: false, error: drawFailure(error) };
+    throw error;
+  }
+}
+
+/** What a reader's error means to those who draw. */
+export function drawFailure(error: PdfError): WorkerFailure<DrawCode> {
+  return { code: error.code === "too-complex" ? "too-complex" : "damaged", message: error.message };
+}
+
+function refuse(drawings: readonly Drawing[], pageCount: number): WorkerFailure<DrawCode> | null {
+  if (drawings.length > MAX_DRAWINGS) return { code: "too-complex", message: `more than ${MAX_DRAWINGS} drawings` };
+  let text = 0;
+  for (const drawing of drawings) {
+    if (!Number.isInteger(drawing.page) || drawing.page < 1 || drawing.page > pageCount) {
+      const message = `page ${drawing.page} does not exist: the document has ${pageCount}`;
+      return { code: "page-out-of-range", message, detail: { page: drawing.page } };
+    }
+    text += drawing.kind === "text" || drawing.kind === "script" ? drawing.text.length : 0;
+  }
+  return text > MAX_TEXT ? { code: "too-complex", message: "too much text" } : null;
+}
+
+type Plan = { layers: Map<number, Layer[]>; sheets: Sheet[]; warnings: Warning[] };
+
+/** Sorts the drawings into layers. Neighbouring texts of a page share a sheet; a picture or vector between ends it. */
+function planned(input: Input, pages: readonly PdfPage[]): Result<Plan, DrawCode> {
+  const layers = new Map<number, Layer[]>();
+  const sheets: Sheet[] = [];
+  const pictures = new Map<Uint8Array, Picture>();
+  const missing = new Map<number, number>();
+  for (const [id, drawing] of input.drawings.entries()) {
+    const size = displayedSize(pages[drawing.page - 1]);
+    const own = layers.get(drawing.page) ?? [];
+    layers.set(drawing.page, own);
+    const last = own.at(-1);
+    const prepared = itemOf(drawing, id);
+    const operators = vectorsOf(drawing, size.height);
+    if (drawing.kind === "image") {
+      const picture = pictures.get(drawing.image) ?? pictureOf(drawing.image);
+      if ("code" in picture) return { ok: false, error: { ...picture, detail: { page: drawing.page } } };
+      pictures.set(drawing.image, picture);
+      own.push({ picture, drawing });
+    } else if (operators !== null) {
+      if (last && "operators" in last) last.operators += `\n${operators}`;
+      else own.push({ operators });
+    } else if (prepared) {
+      if (prepared.missing > 0) missing.set(drawing.page, (missing.get(drawing.page) ?? 0) + prepared.missing);
+      if (last && "sheet" in last) sheets[last.sheet]?.items.push(prepared.item);
+      else own.push({ sheet: sheets.push({ ...size, items: [prepared.item] }) - 1 });
+    } else if (drawing.kind === "script") {
+      return { ok: false, error: { code: "missing-font", message: `no handwriting face is called "${drawing.font}"` } };
+    }
+  }
+  if (input.watermark) addWatermark(input.watermark, pages, layers, sheets);
+  const warnings = [...missing].map(([page, count]) => missingWarning(page, count));
+  return { ok: true, value: { layers, sheets, warnings } };
+}
+
+/** Pages of one size share one watermark. */
+function addWatermark(
+  watermark: NonNullable<Input["watermark"]>,
+  pages: readonly PdfPage[],
+  layers: Map<number, Layer[]>,
+  sheets: Sheet[],
+): void {
+  const known = new Map<string, number>();
+  for (const page of pages) {
+    const { width, height } = displayedSize(page);
+    const key = `${width} ${height}`;
+    const sheet = known.get(key) ?? sheets.push({ width, height, items: [watermarkItem(watermark, width, height)] }) - 1;
+    known.set(key, sheet);
+    layers.set(page.index + 1, [...(layers.get(page.index + 1) ?? []), { sheet }]);
+  }
+}
+
+function pictureOf(bytes: Uint8Array): Picture | WorkerFailure<DrawCode> {
+  try {
+    return readPicture(bytes);
+  } catch (error) {
+    if (!(error instanceof PdfError)) throw error;
+    return { code: error.code === "too-complex" ? "too-complex" : "bad-image", message: error.message };
+  }
+}
+
+/** Size in points of the page as displayed. */
+export function displayedSize(page: PdfPage | undefined): { width: number; height: number } {
+  const [x0, y0, x1, y1] = page?.cropBox ?? [0, 0, 0, 0];
+  const unit = page?.userUnit ?? 1;
+  const [width, height] = [(x1 - x0) * unit, (y1 - y0) * unit];
+  return page && page.rotate % 180 !== 0 ? { width: height, height: width } : { width, height };
+}
+
+async function typesetForms(
+  revision: Revision,
+  sheets: readonly Sheet[],
+  drawings: readonly Drawing[],
+  warnings: Warning[],
+): Promise<PdfRef[]> {
+  if (sheets.length === 0) return [];
+  const { pdf, notes } = await typeset({ template: "overlay.typ", data: { pages: sheets } });
+  const seen = new Set<string>();
+  for (const note of notes) {
+    if (typeof note !== "object" || note === null || !("id" in note) || !("code" in note)) continue;
+    const page = drawings[Number(note.id)]?.page;
+    const warning = page === undefined ? null : warningOf(String(note.code), page);
+    if (warning && !seen.has(`${note.id} ${note.code}`)) warnings.push(warning);
+    seen.add(`${note.id} ${note.code}`);
+  }
+  const source = openPdf(pdf);
+  return source.pages().map((page) => importPageAsForm(revision, source, page.index));
+}
+
+/** Adds the layers behind the page's content, which is put between q and Q however many of its own it lacks. */
+function drawOver(
+  revision: Revision,
+  file: PdfFile,
+  page: PdfPage,
+  layers: readonly Layer[],
+  forms: readonly PdfRef[],
+  guards: Map<number, PdfRef>,
+): void {
+  const { open, extra } = balanceOf(file, page);
+  const objects = new PdfDict(revision.dict(page.resources?.get("XObject"))?.map ?? []);
+  const { height } = displayedSize(page);
+  const body = layers.map((layer) => {
+    if ("operators" in layer) return `q ${layer.operators} Q`;
+    const ref = "sheet" in layer ? forms[layer.sheet] : embedded(revision, layer.picture);
+    if (!ref) return "";
+    // Object numbers are unique in the file, so the name is free on every page.
+    const key = `Stamp${ref.num}`;
+    objects.set(key, ref);
+    return "sheet" in layer ? `/${key} Do` : `q ${placement(layer.picture, layer.drawing, height)} cm /${key} Do Q`;
+  });
+  const restore = "Q ".repeat(1 + open);
+  const content = `${restore}\nq ${numbers(...fromDisplay(page))} cm\n${body.join("\n")}\nQ\n`;
+  const guard = guards.get(extra) ?? revision.addStream(new PdfDict(), Buffer.from(`${"q ".repeat(1 + extra)}\n`));
+  guards.set(extra, guard);
+  const own = revision.addStream(new PdfDict(), Buffer.from(content, "latin1"), content.length > 400);
+  const old = page.dict.get("Contents");
+  const streams: PdfObject[] = revision.array(old) ?? (old instanceof PdfRef && revision.stream(old) ? [old] : []);
+  const resources = new PdfDict(page.resources?.map ?? []).set("XObject", objects);
+  const contents = streams.length === 0 ? [guard, own] : [guard, ...streams, own];
+  revision.set(page.ref, page.dict.clone().set("Contents", contents).set("Resources", resources));
+}
+
+const embeddings = new WeakMap<Revision, Map<Picture, PdfRef>>();
+
+/** A picture drawn several times is stored once. */
+function embedded(revision: Revision, picture: Picture): PdfRef {
+  const known = embeddings.get(revision) ?? new Map<Picture, PdfRef>();
+  embeddings.set(revision, known);
+  const ref = known.get(picture) ?? picture.embed(revision);
+  known.set(picture, ref);
+  return ref;
+}
+
+/** From the displayed page, origin at its lower left corner, in points, to the page's user space. */
+function fromDisplay({ cropBox: [x0, y0, x1, y1], rotate, userUnit }: PdfPage): number[] {
+  const s = 1 / userUnit;
+  switch (rotate) {
+    case 90:
+      return [0, s, -s, 0, x1, y0];
+    case 180:
+      return [-s, 0, 0, -s, x1, y1];
+    case 270:
+      return [0, -s, s, 0, x0, y1];
+    default:
+      return [s, 0, 0, s, x0, y0];
+  }
+}
+
+/** The unit square to the largest rectangle of the picture's proportions in the middle of the box. */
+function placement(picture: Picture, box: Drawing, pageHeight: number): string {
+  const scale = Math.min(box.width / picture.width, box.height / picture.height);
+  const [width, height] = [picture.width * scale, picture.height * scale];
+  const x = box.x + (box.width - width) / 2;
+  const y = pageHeight - box.y - box.height + (box.height - height) / 2;
+  return numbers(width, 0, 0, height, x, y);
+}
+
+/** Notes the time of the change in the information dictionary (§14.3.3), where there is one. */
+function touchInfo(revision: Revision, at: string): void {
+  const ref = revision.file.trailer.get("Info");
+  const info = revision.dict(ref);
+  if (ref instanceof PdfRef && info) revision.set(ref, info.clone().set("ModDate", pdfDate(at)));
+}

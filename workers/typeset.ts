@@ -1,0 +1,89 @@
+/**
+ * Typesets with Typst. User text goes in only as JSON data; markup comes only from the templates in `typst/`.
+ * One compiler a thread holds every shipped font (they load when first used); each text names the few that it needs.
+ */
+import { join } from "node:path";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { NodeCompiler } from "@myriaddreamin/typst-ts-node-compiler";
+import { fontFamilies } from "./fonts.ts";
+import { fontFolder } from "./typst/coverage.ts";
+
+export type TypesetInput = {
+  template: "overlay.typ" | "certificate.typ";
+  /** JSON, read by the template as `sys.inputs.data`. */
+  data: unknown;
+  /** Pictures by the name under which the template reads them; PNG, JPEG or SVG. */
+  files?: ReadonlyMap<string, Uint8Array>;
+};
+export type Typeset = {
+  pdf: Uint8Array;
+  pageCount: number;
+  /** Values of the template's metadata labelled <note>, in document order. */
+  notes: unknown[];
+};
+
+const WORKSPACE = join(import.meta.dirname, "typst");
+const DOCUMENTS_PER_COLLECTION = 10;
+
+let shared: NodeCompiler | null = null;
+let collect: (() => void) | null = null;
+let sinceCollection = 0;
+
+/**
+ * Compiles one template to PDF, byte for byte the same for the same input.
+ * Failing to compile is a defect of a template and throws; hostile data cannot cause it.
+ */
+export async function typeset(input: TypesetInput): Promise<Typeset> {
+  const compiler = compilerOfThread();
+  const paths = [...(input.files ?? [])].map(([name, bytes]) => {
+    const path = join(WORKSPACE, name);
+    compiler.mapShadow(path, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length));
+    return path;
+  });
+  try {
+    const compiled = compiler.compile({
+      mainFilePath: join(WORKSPACE, input.template),
+      inputs: { data: JSON.stringify(input.data) },
+    });
+    const document = compiled.result;
+    if (!document) throw new Error(`${input.template}: ${JSON.stringify(compiled.takeError()?.shortDiagnostics)}`);
+    const pdf = compiler.pdf(document, { pdfTags: false });
+    const notes: unknown = compiler.query(document, { selector: "<note>", field: "value" });
+    return { pdf, pageCount: document.numOfPages, notes: Array.isArray(notes) ? notes : [] };
+  } finally {
+    for (const path of paths) compiler.unmapShadow(path);
+    compiler.evictCache(5);
+    await releaseDocuments();
+  }
+}
+
+function compilerOfThread(): NodeCompiler {
+  const fontPaths = fontFamilies.flatMap((family) => family.styles.map((style) => fontFolder(family, style)));
+  shared ??= NodeCompiler.create({ workspace: WORKSPACE, fontArgs: [{ fontPaths }] });
+  return shared;
+}
+
+/**
+ * A compiled document is native memory (about 1 MB) that V8 does not see and so does not hurry to free. The turns of
+ * the event loop before and after let finalizers run.
+ */
+async function releaseDocuments(): Promise<void> {
+  if (++sinceCollection < DOCUMENTS_PER_COLLECTION) return;
+  sinceCollection = 0;
+  collect ??= exposedGc();
+  await turn();
+  collect();
+  await turn();
+}
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+function exposedGc(): () => void {
+  setFlagsFromString("--expose-gc");
+  const gc: unknown = runInNewContext("gc");
+  if (typeof gc !== "function") return () => {};
+  return () => {
+    gc();
+  };
+}
