@@ -1,0 +1,399 @@
+import { z } from "zod";
+import { endpoint } from "../../kernel/endpoint.ts";
+import {
+  Actor,
+  Cursor,
+  docx,
+  Hex64,
+  Locale,
+  limitOf,
+  listOf,
+  Metadata,
+  pageQuery,
+  pdf,
+  QueryBoolean,
+  Ts,
+} from "../../kernel/wire.ts";
+import { DocumentContent } from "./document-content.ts";
+import { FieldInput, isField, OverlayItem, Role } from "./fields.ts";
+import { Variable, VariableValue } from "./variables.ts";
+
+/** Templates, their files, drafts and versions (contract §2). What other features and the web apps need stands here. */
+
+export { DocumentContent } from "./document-content.ts";
+export {
+  AttachmentType,
+  attachmentTypes,
+  Box,
+  boxTolerance,
+  Field,
+  FieldInput,
+  type FieldType,
+  fieldTypes,
+  isField,
+  isStatic,
+  OverlayItem,
+  type PlacedField,
+  RecipientKind,
+  Role,
+  type StaticItem,
+  type TextStyle,
+  Verification,
+  verifications,
+} from "./fields.ts";
+export { Variable, VariableValue } from "./variables.ts";
+
+export const templateLimits = {
+  pdfBytes: 25 * 1024 * 1024,
+  docxBytes: 10 * 1024 * 1024,
+  draftBytes: 5 * 1024 * 1024,
+  pages: 500,
+  roles: 20,
+  fields: 500,
+  items: 2000,
+  variables: 200,
+} as const;
+
+export const TemplateMode = z.enum(["overlay", "document"]).meta({ id: "TemplateMode" });
+export type TemplateMode = z.infer<typeof TemplateMode>;
+
+const templateName = z.string().min(1).max(200);
+
+export const Template = z
+  .object({
+    id: z.string().meta({ example: "tpl_4fQz8KcW0aXn5RtY7uJb2MdE" }),
+    name: z.string(),
+    description: z.string().nullable(),
+    mode: TemplateMode,
+    metadata: Metadata,
+    latestVersion: z.int().nullable().meta({ description: "null until the first publish" }),
+    hasDraft: z.boolean(),
+    draftUpdatedAt: Ts.nullable(),
+    roles: z.array(z.string()).meta({ description: "Role names of the latest version, else of the draft" }),
+    inUse: z.boolean().meta({ description: "Ever used by an envelope or a signing link: it cannot be deleted" }),
+    createdAt: Ts,
+    updatedAt: Ts,
+    createdBy: Actor.nullable(),
+  })
+  .meta({ id: "Template" });
+export type Template = z.infer<typeof Template>;
+
+export const CreateTemplate = z
+  .strictObject({
+    name: templateName,
+    mode: TemplateMode.default("overlay"),
+    description: z.string().max(2000).optional(),
+    metadata: Metadata.default({}),
+  })
+  .meta({ id: "CreateTemplate", example: { name: "Non-disclosure agreement" } });
+export type CreateTemplate = z.infer<typeof CreateTemplate>;
+export const TemplateList = listOf("TemplateList", Template);
+
+export const PageBox = z
+  .object({
+    page: z.int().meta({ description: "1-based" }),
+    width: z.number(),
+    height: z.number(),
+    rotation: z.union([z.literal(0), z.literal(90), z.literal(180), z.literal(270)]),
+  })
+  .meta({ id: "PageBox", description: "Size in points of a page as displayed" });
+export type PageBox = z.infer<typeof PageBox>;
+export const Warning = z
+  .object({ code: z.string(), message: z.string(), page: z.int().optional(), count: z.int().optional() })
+  .meta({ id: "Warning" });
+export type Warning = z.infer<typeof Warning>;
+
+export const TemplateFile = z
+  .object({
+    id: z.string().meta({ example: "tfl_Yt5Rn0Xa4cWz8KfQ2MdEb7uJ" }),
+    template: z.string(),
+    filename: z.string().nullable().meta({ description: "From Content-Disposition" }),
+    sourceType: z.enum([pdf, docx]),
+    contentType: z.literal(pdf),
+    size: z.int(),
+    sha256: Hex64,
+    sourceSha256: Hex64,
+    pageCount: z.int(),
+    pages: z.array(PageBox),
+    hasFormFields: z.boolean(),
+    warnings: z.array(Warning),
+    createdAt: Ts,
+  })
+  .meta({ id: "TemplateFile" });
+export type TemplateFile = z.infer<typeof TemplateFile>;
+
+export const OverlayContent = z
+  .strictObject({
+    mode: z.literal("overlay"),
+    file: z.string().max(64).meta({ description: "tfl_…" }),
+    items: z
+      .array(OverlayItem)
+      .max(templateLimits.items)
+      .refine((items) => items.filter(isField).length <= templateLimits.fields, {
+        message: `At most ${templateLimits.fields} fields.`,
+        params: { code: "max" },
+      }),
+  })
+  .meta({ id: "OverlayContent" });
+export type OverlayContent = z.infer<typeof OverlayContent>;
+export const TemplateContent = z
+  .discriminatedUnion("mode", [OverlayContent, DocumentContent])
+  .meta({ id: "TemplateContent" });
+export type TemplateContent = z.infer<typeof TemplateContent>;
+
+export const ReminderSettings = z
+  .strictObject({
+    firstAfterDays: z.int().min(1).max(30),
+    everyDays: z.int().min(1).max(30).nullable(),
+    max: z.int().min(1).max(10),
+  })
+  .meta({ id: "ReminderSettings" });
+export type ReminderSettings = z.infer<typeof ReminderSettings>;
+
+export const signatureMethods = ["draw", "type", "upload"] as const;
+const settingsShape = {
+  locale: Locale,
+  expiresInDays: z.int().min(1).max(365).nullable(),
+  reminders: ReminderSettings.nullable(),
+  allowDecline: z.boolean(),
+  allowReassign: z.boolean(),
+  signatureMethods: z
+    .array(z.enum(signatureMethods))
+    .min(1)
+    .refine((methods) => new Set(methods).size === methods.length, {
+      message: "Name each method once.",
+      params: { code: "duplicate" },
+    }),
+  consentText: z.string().min(1).max(10_000).nullable().meta({ description: "null: the built-in text of the locale" }),
+};
+export const VersionSettings = z.object(settingsShape).meta({ id: "VersionSettings" });
+export type VersionSettings = z.infer<typeof VersionSettings>;
+export const defaultSettings: VersionSettings = {
+  locale: "en",
+  expiresInDays: null,
+  reminders: null,
+  allowDecline: true,
+  allowReassign: false,
+  signatureMethods: ["draw", "type", "upload"],
+  consentText: null,
+};
+
+export const SaveTemplateDraft = z
+  .strictObject({
+    name: templateName.optional().meta({ description: "Renames the template" }),
+    content: TemplateContent,
+    roles: z.array(Role).max(templateLimits.roles),
+    variables: z.array(Variable).max(templateLimits.variables),
+    settings: z.strictObject(settingsShape).partial().optional(),
+  })
+  .meta({ id: "SaveTemplateDraft" });
+export type SaveTemplateDraft = z.infer<typeof SaveTemplateDraft>;
+
+export const TemplateVersion = z
+  .object({
+    template: z.string(),
+    version: z.int().nullable().meta({ description: "null for the draft" }),
+    status: z.enum(["draft", "published"]),
+    mode: TemplateMode,
+    content: TemplateContent,
+    roles: z.array(Role),
+    variables: z.array(Variable),
+    settings: VersionSettings,
+    pageCount: z.int().nullable(),
+    contentHash: Hex64.meta({
+      description: "SHA-256 of the JCS of {mode, content, roles, variables, settings, fileSha256}",
+    }),
+    createdAt: Ts,
+    updatedAt: Ts,
+    publishedAt: Ts.nullable(),
+    publishedBy: Actor.nullable(),
+  })
+  .meta({ id: "TemplateVersion" });
+export type TemplateVersion = z.infer<typeof TemplateVersion>;
+export const TemplateVersionList = listOf("TemplateVersionList", TemplateVersion);
+
+export const RenderPreview = z
+  .strictObject({
+    variables: z.record(z.string(), VariableValue).optional(),
+    values: z
+      .record(z.string(), z.record(z.string(), FieldInput))
+      .optional()
+      .meta({ description: "By role and field id" }),
+    locale: Locale.optional(),
+  })
+  .meta({ id: "RenderPreview", example: { variables: { company: "Example Ltd" } } });
+export type RenderPreview = z.infer<typeof RenderPreview>;
+
+export const DocumentImport = z
+  .object({ content: DocumentContent, variables: z.array(Variable), warnings: z.array(Warning) })
+  .meta({ id: "DocumentImport" });
+
+const tag = "Templates";
+const common = { tag, credential: "key" } as const;
+const id = z.object({ id: z.string() });
+const idAndVersion = z.object({
+  id: z.string(),
+  version: z.string().meta({ description: "A number, `latest` or `draft`" }),
+});
+const json = <S extends z.ZodType>(schema: S) => ({ kind: "json", schema }) as const;
+const pdfBytes = { kind: "bytes", types: [pdf] } as const;
+
+export const createTemplate = endpoint({
+  ...common,
+  method: "POST",
+  path: "/v1/templates",
+  id: "createTemplate",
+  summary: "Create a template",
+  permission: "template:write",
+  idempotent: true,
+  body: { kind: "json", schema: CreateTemplate, maxBytes: 1024 * 1024 },
+  responses: { 201: json(Template) },
+});
+export const listTemplates = endpoint({
+  ...common,
+  method: "GET",
+  path: "/v1/templates",
+  id: "listTemplates",
+  summary: "List templates",
+  permission: "template:read",
+  query: z.strictObject({
+    ...pageQuery,
+    q: z.string().max(200).optional().meta({ description: "Part of the name, or an id" }),
+  }),
+  responses: { 200: json(TemplateList) },
+});
+export const getTemplate = endpoint({
+  ...common,
+  method: "GET",
+  path: "/v1/templates/{id}",
+  id: "getTemplate",
+  summary: "Get a template",
+  permission: "template:read",
+  params: id,
+  responses: { 200: json(Template) },
+});
+export const deleteTemplate = endpoint({
+  ...common,
+  method: "DELETE",
+  path: "/v1/templates/{id}",
+  id: "deleteTemplate",
+  summary: "Delete a template that was never used",
+  permission: "template:write",
+  params: id,
+  responses: { 204: { kind: "empty" } },
+  errors: ["template-in-use"],
+});
+export const uploadTemplateFile = endpoint({
+  ...common,
+  method: "POST",
+  path: "/v1/templates/{id}/files",
+  id: "uploadTemplateFile",
+  summary: "Upload the PDF that an overlay is placed on",
+  permission: "template:write",
+  idempotent: true,
+  params: id,
+  body: { kind: "raw", types: { [pdf]: templateLimits.pdfBytes, [docx]: templateLimits.docxBytes } },
+  responses: { 201: json(TemplateFile) },
+  errors: ["payload-too-large", "unsupported-media-type", "invalid-document"],
+});
+export const importDocument = endpoint({
+  ...common,
+  method: "POST",
+  path: "/v1/templates/{id}/import",
+  id: "importDocument",
+  summary: "Turn a Word file into a Document-mode body; stores nothing",
+  permission: "template:write",
+  params: id,
+  body: { kind: "raw", types: { [docx]: templateLimits.docxBytes } },
+  responses: { 200: json(DocumentImport) },
+  errors: ["conflict", "payload-too-large", "unsupported-media-type", "invalid-document"],
+});
+export const saveTemplateDraft = endpoint({
+  ...common,
+  method: "PUT",
+  path: "/v1/templates/{id}/draft",
+  id: "saveTemplateDraft",
+  summary: "Create or replace the draft",
+  permission: "template:write",
+  params: id,
+  body: { kind: "json", schema: SaveTemplateDraft, maxBytes: templateLimits.draftBytes },
+  responses: { 200: { ...json(TemplateVersion), headers: { ETag: "Of the saved draft; give it back as If-Match" } } },
+  errors: ["precondition-failed"],
+});
+export const publishTemplate = endpoint({
+  ...common,
+  method: "POST",
+  path: "/v1/templates/{id}/publish",
+  id: "publishTemplate",
+  summary: "Publish the draft as a new immutable version",
+  permission: "template:publish",
+  idempotent: true,
+  params: id,
+  responses: { 201: json(TemplateVersion) },
+  errors: ["draft-missing", "render-failed"],
+});
+export const listTemplateVersions = endpoint({
+  ...common,
+  method: "GET",
+  path: "/v1/templates/{id}/versions",
+  id: "listTemplateVersions",
+  summary: "List versions, the draft first, then newest first",
+  permission: "template:read",
+  params: id,
+  query: z.strictObject({ limit: limitOf(20), cursor: Cursor.optional() }),
+  responses: { 200: json(TemplateVersionList) },
+});
+export const getTemplateVersion = endpoint({
+  ...common,
+  method: "GET",
+  path: "/v1/templates/{id}/versions/{version}",
+  id: "getTemplateVersion",
+  summary: "Get a version",
+  permission: "template:read",
+  params: idAndVersion,
+  responses: { 200: { ...json(TemplateVersion), headers: { ETag: "Of the draft" } } },
+});
+export const getTemplateDocument = endpoint({
+  ...common,
+  method: "GET",
+  path: "/v1/templates/{id}/versions/{version}/document",
+  id: "getTemplateDocument",
+  summary: "Get the base PDF of a version",
+  permission: "template:read",
+  params: idAndVersion,
+  query: z.strictObject({
+    edited: QueryBoolean.optional().meta({
+      description: "For a draft: with its white-outs, texts and pictures applied",
+    }),
+  }),
+  responses: { 200: pdfBytes },
+  errors: ["document-not-ready", "render-failed"],
+});
+export const renderTemplate = endpoint({
+  ...common,
+  method: "POST",
+  path: "/v1/templates/{id}/versions/{version}/render",
+  id: "renderTemplate",
+  summary: "Render a preview, watermarked PREVIEW",
+  permission: "template:read",
+  idempotent: true,
+  params: idAndVersion,
+  body: { kind: "json", schema: RenderPreview, maxBytes: 1024 * 1024, optional: true },
+  responses: { 200: pdfBytes },
+  errors: ["render-failed"],
+});
+
+export const endpoints = [
+  createTemplate,
+  listTemplates,
+  getTemplate,
+  deleteTemplate,
+  uploadTemplateFile,
+  importDocument,
+  saveTemplateDraft,
+  publishTemplate,
+  listTemplateVersions,
+  getTemplateVersion,
+  getTemplateDocument,
+  renderTemplate,
+] as const;
