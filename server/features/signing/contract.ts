@@ -2,14 +2,13 @@ import { z } from "zod";
 import { endpoint } from "../../kernel/endpoint.ts";
 import { Email, Hex64, Locale, pdf, Ts } from "../../kernel/wire.ts";
 import { AttachmentValue, EnvelopeStatus, FieldValue, RecipientStatus } from "../envelopes/contract.ts";
-import { Box, Field, FieldInput, PageBox, RecipientKind } from "../templates/contract.ts";
+import { attachmentTypes, Box, Field, FieldInput, PageBox, RecipientKind } from "../templates/contract.ts";
 
 /** Signing sessions, what the signer sees, codes, submissions (contract §5). */
 
 /** Faces that a typed signature may be set in; the documents are drawn with the same ones. */
 export const signatureFonts = ["Caveat", "Dancing Script", "Great Vibes", "Homemade Apple"] as const;
 export const signatureMethods = ["draw", "type", "upload"] as const;
-export const attachmentTypes = ["application/pdf", "image/png", "image/jpeg", "image/webp"] as const;
 
 export const maxSignatureBytes = 512 * 1024;
 export const maxSignatureWidth = 2000;
