@@ -23,7 +23,8 @@ export type Authority = {
   seal: Identity;
   timestamp: Identity;
   /** Signs and timestamps as the appliance would; `at` is the token's time. */
-  ports: (at?: string) => SealPorts;
+  /** `extra` certificates go into each token. */
+  ports: (at?: string, extra?: Uint8Array[]) => SealPorts;
   close: () => void;
 };
 
@@ -92,7 +93,7 @@ export function makeAuthority(options: AuthorityOptions = {}): Authority {
   const seal = certify("seal", options.seal ?? "rsa-3072", "seal", "Seal");
   const stamp = certify("tsa", options.timestamp ?? "ec-p256", options.timestampExtensions ?? "timestamp", "Time");
   let serial = 0n;
-  const ports = (at = new Date().toISOString()): SealPorts => ({
+  const ports = (at = new Date().toISOString(), extra: Uint8Array[] = []): SealPorts => ({
     sign: async (attributes) => sign("sha256", attributes, seal.key),
     timestamp: (imprint) =>
       issueTimestamp({
@@ -101,7 +102,7 @@ export function makeAuthority(options: AuthorityOptions = {}): Authority {
         serial: ++serial,
         at,
         policy: TEST_POLICY,
-        certificates: stamp.certificates,
+        certificates: [...stamp.certificates, ...extra],
         sign: async (attributes) => sign("sha256", attributes, stamp.key),
       }),
   });

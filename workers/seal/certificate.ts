@@ -35,6 +35,9 @@ export function parseCertificate(der: Uint8Array): Certificate {
   } catch {
     throw new DerError("not a certificate");
   }
+  if (Number.isNaN(x509.validFromDate.getTime()) || Number.isNaN(x509.validToDate.getTime())) {
+    throw new DerError("a certificate without valid dates");
+  }
   const list = fields.find((field) => field.tag === 0xa3)?.children()[0];
   return {
     der: whole.raw,

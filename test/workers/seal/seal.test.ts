@@ -1,0 +1,176 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { PDFDocument } from "pdf-lib";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { openPdf } from "../../../workers/pdf/reader.ts";
+import type { SealInput } from "../../../workers/protocol.ts";
+import { seal } from "../../../workers/seal/seal.ts";
+import { verifySealedPdf } from "../../../workers/seal/verify.ts";
+import { type Authority, makeAuthority } from "../../harness/authority.ts";
+import { judgeSealedPdf } from "../../harness/judges.ts";
+import { samplePdf, type Variant, variant } from "../pdf/samples.ts";
+
+// Behind the beginning of the certificates that are about to be made.
+const at = new Date(Date.now() + 60_000).toISOString();
+let folder: string;
+const authorities: Partial<Record<SealInput["key"], Authority>> = {};
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "signet-seal-"));
+  authorities.rsa = makeAuthority({ seal: "rsa-3072", timestamp: "rsa-3072" });
+  authorities["ec-p256"] = makeAuthority({ seal: "ec-p256", timestamp: "ec-p256" });
+});
+afterAll(() => {
+  for (const authority of Object.values(authorities)) authority.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function authority(key: SealInput["key"]): Authority {
+  const found = authorities[key];
+  if (!found) throw new Error("no authority");
+  return found;
+}
+
+function input(pdf: Uint8Array, key: SealInput["key"], changes: Partial<SealInput> = {}): SealInput {
+  return {
+    pdf,
+    certificates: authority(key).seal.certificates,
+    key,
+    at,
+    name: "Acme, Inc. (Signet)",
+    reason: "Completed by all parties",
+    location: null,
+    level: "B-T",
+    fieldName: "Signet.Seal.1",
+    ...changes,
+  };
+}
+
+async function sealed(given: SealInput): Promise<Uint8Array> {
+  const result = await seal(given, authority(given.key).ports());
+  if (!result.ok) throw new Error(JSON.stringify(result.error));
+  return result.value.pdf;
+}
+
+async function expectJudgesContent(pdf: Uint8Array, key: SealInput["key"]): Promise<void> {
+  const path = join(folder, "judged.pdf");
+  writeFileSync(path, pdf);
+  const verdicts = await judgeSealedPdf(path, authority(key).caPem);
+  expect(verdicts.filter(({ ok }) => !ok)).toEqual([]);
+  expect(verdicts.length).toBeGreaterThanOrEqual(5);
+}
+
+const cases: [Variant, SealInput["key"], SealInput["level"], number][] = [
+  ["table", "rsa", "B-T", 1],
+  ["table", "ec-p256", "B-T", 1],
+  ["stream", "rsa", "B-B", 1],
+  ["stream", "ec-p256", "B-T", 500],
+  ["linearized", "rsa", "B-T", 500],
+  ["linearized-stream", "ec-p256", "B-B", 3],
+  ["hybrid", "ec-p256", "B-T", 1],
+];
+
+describe("a sealed file satisfies every judge and our own verification", () => {
+  test.each(cases)("%s, %s, %s, %i pages", async (kind, key, level, pages) => {
+    const base = await variant(kind, { pages });
+    const pdf = await sealed(input(base, key, { level }));
+    expect(Buffer.compare(pdf.subarray(0, base.length), base)).toBe(0);
+    await expectJudgesContent(pdf, key);
+
+    const report = verifySealedPdf(pdf, { trusted: [authority(key).ca], at });
+    expect(report).toMatchObject({ valid: true, problems: [] });
+    expect(report.signatures).toHaveLength(1);
+    expect(report.signatures[0]).toMatchObject({
+      kind: "seal",
+      level,
+      name: "Acme, Inc. (Signet)",
+      claimedAt: `${at.slice(0, 19)}.000Z`,
+      coversWholeFile: true,
+      problems: [],
+    });
+  });
+});
+
+test("names in every script come through, and parentheses and backslashes are escaped once", async () => {
+  const names = ["Zoë Łódź", "Все (подписали)", "署名 \\ 完了", "توقيع", "(a\\b)\r\n)"];
+  for (const name of names) {
+    const pdf = await sealed(input(await samplePdf(), "ec-p256", { name, reason: name, location: name }));
+    const [signature] = verifySealedPdf(pdf, { trusted: [authority("ec-p256").ca], at }).signatures;
+    expect(signature).toMatchObject({ name, reason: name, location: name, problems: [] });
+  }
+});
+
+test("existing form fields and annotations stay", async () => {
+  for (const objectStreams of [true, false]) {
+    const base = await samplePdf({ form: true, objectStreams });
+    const pdf = await sealed(input(base, "ec-p256"));
+    const file = openPdf(pdf);
+    const form = file.dict(file.catalog.get("AcroForm"));
+    const before = openPdf(base);
+    const fields = (of: typeof file): number =>
+      of.array(of.dict(of.catalog.get("AcroForm"))?.get("Fields"))?.length ?? 0;
+    expect(fields(file)).toBe(fields(before) + 1);
+    expect(file.number(form?.get("SigFlags"))).toBe(3);
+    const reread = await PDFDocument.load(pdf);
+    expect(reread.getForm().getTextField("existing.field").getText()).toBe("kept");
+    expect(file.array(file.page(0)?.dict.get("Annots"))).toHaveLength(2);
+    await expectJudgesContent(pdf, "ec-p256");
+  }
+});
+
+test("a second seal on top of the first leaves the first intact", async () => {
+  const once = await sealed(input(await samplePdf(), "ec-p256"));
+  const twice = await sealed(input(once, "ec-p256", { fieldName: "Signet.Seal.2" }));
+  const report = verifySealedPdf(twice, { trusted: [authority("ec-p256").ca], at });
+  expect(report.valid).toBe(true);
+  expect(report.signatures.map(({ coveredTo }) => coveredTo)).toEqual([once.length, twice.length]);
+});
+
+test("the same input and signature give the same bytes", async () => {
+  const base = await samplePdf();
+  const given = input(base, "rsa", { level: "B-B" });
+  expect(Buffer.compare(await sealed(given), await sealed(given))).toBe(0);
+});
+
+describe("refusals", () => {
+  test("a certificate that does not fit the key", async () => {
+    const pdf = await samplePdf();
+    const foreign = input(pdf, "rsa", { certificates: authority("ec-p256").seal.certificates });
+    expect(await seal(foreign, authority("rsa").ports())).toMatchObject({
+      ok: false,
+      error: { code: "bad-certificate" },
+    });
+    const garbage = input(pdf, "rsa", { certificates: [Buffer.from("garbage")] });
+    expect(await seal(garbage, authority("rsa").ports())).toMatchObject({ error: { code: "bad-certificate" } });
+    expect(await seal(input(pdf, "rsa", { certificates: [] }), authority("rsa").ports())).toMatchObject({ ok: false });
+    const other = makeAuthority({ seal: "ec-p256" });
+    const result = await seal(input(pdf, "ec-p256"), other.ports());
+    other.close();
+    expect(result).toMatchObject({ ok: false, error: { code: "bad-certificate" } });
+  });
+
+  test("a token that does not fit", async () => {
+    const key = "ec-p256";
+    const stuffed: Uint8Array[] = Array.from({ length: 40 }, () => authority(key).ca);
+    const result = await seal(input(await samplePdf(), key), authority(key).ports(at, stuffed));
+    expect(result).toMatchObject({ ok: false, error: { code: "signature-too-large" } });
+  });
+
+  test("files that no revision can be appended to", async () => {
+    const good = await samplePdf();
+    const broken = [new Uint8Array(), Buffer.from("%PDF-1.7\n"), good.subarray(0, good.length - 200), Buffer.from("x")];
+    for (const pdf of broken) {
+      const result = await seal(input(pdf, "ec-p256"), authority("ec-p256").ports());
+      expect(result).toMatchObject({ ok: false, error: { code: "damaged" } });
+    }
+  });
+
+  test("what a port throws reaches the caller", async () => {
+    const unreachable = async (): Promise<never> => {
+      throw new Error("authority unreachable");
+    };
+    const ports = { ...authority("rsa").ports(), timestamp: unreachable };
+    await expect(seal(input(await samplePdf(), "rsa"), ports)).rejects.toThrow("authority unreachable");
+  });
+});
