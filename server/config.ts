@@ -68,7 +68,7 @@ const settings = {
     .string()
     .min(16, "use at least 16 characters")
     .optional()
-    .describe("Bearer token of /metrics; unset: /metrics answers on loopback only"),
+    .describe("Bearer token of /metrics; unset: /metrics is not served"),
   outboundAllow: list.default([]).describe("Private networks that may be called: purpose=CIDR:port entries"),
   outboundProxy: httpUrl.optional().describe("HTTP proxy of outgoing calls"),
   caFile: z.string().optional().describe("PEM file of certificate authorities to trust besides the built-in ones"),

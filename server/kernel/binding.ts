@@ -12,15 +12,13 @@ export type Binding = {
 export type LoadCall<E extends EndpointSpec> = Omit<Call<E>, "query" | "body">;
 
 /**
- * Ties an endpoint to its use case.
+ * Ties an endpoint to its use case: `bind(getEnvelope)({ load, handle })`. In two calls, so that the endpoint's types are
+ * known before the use case is checked against them and a status stays the literal that it is.
  * `load` fetches the resource that the path names and throws `not-found`; it runs before the body is validated (contract §1, order of checks).
  */
-export function bind<const E extends EndpointSpec, R = undefined>(
-  endpoint: E,
-  use: {
+export function bind<const E extends EndpointSpec>(endpoint: E) {
+  return <R = undefined>(use: {
     load?(deps: Deps, call: LoadCall<E>): Promise<R>;
     handle(deps: Deps, call: Call<E>, resource: R): Promise<Reply<E>>;
-  },
-): Binding {
-  return { endpoint, ...use };
+  }): Binding => ({ endpoint, ...use });
 }

@@ -1,0 +1,15 @@
+import { endpoints as envelopes } from "./features/envelopes/contract.ts";
+import { endpoints as evidence } from "./features/evidence/contract.ts";
+import { endpoints as organization } from "./features/organization/contract.ts";
+import { endpoints as signing } from "./features/signing/contract.ts";
+import { endpoints as templates } from "./features/templates/contract.ts";
+import type { EndpointSpec } from "./kernel/endpoint.ts";
+
+/** Every operation of the service: the one list from which routes, OpenAPI, clients and tests are made. */
+export const endpoints: readonly EndpointSpec[] = [
+  ...templates,
+  ...envelopes,
+  ...signing,
+  ...organization,
+  ...evidence,
+];
