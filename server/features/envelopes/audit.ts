@@ -1,0 +1,72 @@
+import type { Ts } from "../../kernel/clock.ts";
+import type { Reader, Tx } from "../../kernel/db.ts";
+import type { Deps } from "../../kernel/deps.ts";
+import { newId } from "../../kernel/ids.ts";
+import type { AuditEntry, AuditVerification } from "./audit-contract.ts";
+import { insertEntries, moveChainEnd, readChain, readChainEnd } from "./audit-store.ts";
+import { type AuditDraft, type ChainEnd, checkChain, extendChain } from "./chain.ts";
+
+/**
+ * Appends to an envelope's audit chain, without reading it: the envelope's row says where it ends.
+ * @throws when the envelope does not exist
+ */
+export async function appendAudit(
+  tx: Tx,
+  deps: Deps,
+  envelope: string,
+  drafts: readonly AuditDraft[],
+): Promise<AuditEntry[]> {
+  const end = await readChainEnd(tx, envelope);
+  if (end === undefined) throw new Error(`there is no envelope ${envelope} to write an audit entry for`);
+  const extended = draftEntries(envelope, end, deps.clock.ts(), drafts);
+  if (!(await moveChainEnd(tx, envelope, end, extended.end))) throw new Error(`the audit chain of ${envelope} moved`);
+  await storeEntries(tx, deps, envelope, extended.entries);
+  return extended.entries;
+}
+
+/** The entries that these drafts become behind `end`; the caller stores them and moves the end with its own update. */
+export function draftEntries(
+  envelope: string,
+  end: ChainEnd,
+  at: Ts,
+  drafts: readonly AuditDraft[],
+): { entries: AuditEntry[]; end: ChainEnd } {
+  return extendChain(
+    envelope,
+    end,
+    at,
+    drafts.map((draft) => ({ ...draft, id: newId("evt") })),
+  );
+}
+
+/** Stores entries and wakes whoever follows the envelope once they are durable. */
+export async function storeEntries(
+  tx: Tx,
+  deps: Deps,
+  envelope: string,
+  entries: readonly AuditEntry[],
+): Promise<void> {
+  if (entries.length > 0) await insertEntries(tx, entries);
+  deps.db.afterCommit(tx, () => deps.events.publish(envelopeTopic(envelope)));
+}
+
+/** Topic of `deps.events` that is published after every change of an envelope. */
+export const envelopeTopic = (envelope: string): string => `envelope:${envelope}`;
+
+/** Checks the whole chain as it is stored. @throws when the envelope does not exist */
+export async function verifyChain(reader: Reader, envelope: string, checkedAt: Ts): Promise<AuditVerification> {
+  return (await auditTrail(reader, envelope, checkedAt)).verification;
+}
+
+/** All entries, oldest first, and the check of the chain, of one moment. @throws when the envelope does not exist */
+export async function auditTrail(
+  reader: Reader,
+  envelope: string,
+  checkedAt: Ts,
+): Promise<{ entries: AuditEntry[]; verification: AuditVerification }> {
+  const chain = await readChain(reader, envelope);
+  if (chain === undefined) throw new Error(`there is no envelope ${envelope}`);
+  const { valid, length, headHash, brokenAtSeq } = checkChain(chain.entries, chain.end);
+  const verification = { valid, algorithm: "sha256-jcs-v1" as const, length, headHash, brokenAtSeq, checkedAt };
+  return { entries: chain.entries, verification };
+}

@@ -1,0 +1,8 @@
+import { z } from "zod";
+import { defineJob } from "../../kernel/jobs.ts";
+
+/** Draws the document of a new envelope. The envelope is voided when this fails for good. */
+export const renderEnvelope = defineJob({ name: "envelopes.render", payload: z.object({ envelope: z.string() }) });
+
+/** Ends an envelope whose `expiresAt` has passed; queued for that moment when the envelope is created. */
+export const expireEnvelope = defineJob({ name: "envelopes.expire", payload: z.object({ envelope: z.string() }) });

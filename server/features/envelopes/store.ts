@@ -1,0 +1,339 @@
+import type { CompiledQuery } from "kysely";
+import { sql } from "kysely";
+import type { Ts } from "../../kernel/clock.ts";
+import type { Place } from "../../kernel/cursor.ts";
+import { jsonArrayFrom, type Reader, type Tx } from "../../kernel/db.ts";
+import type { EnvelopeStatus, RecipientStatus, SealStatus } from "./contract.ts";
+import type { CarbonCopyRow, EnvelopeRow, RecipientRow, RevisionRow, ViewerRow } from "./tables.ts";
+
+/** An envelope with everything that belongs to it, read in one statement; lists are in their order. */
+export type EnvelopeRecord = {
+  envelope: EnvelopeRow;
+  recipients: RecipientRow[];
+  cc: CarbonCopyRow[];
+  /** Without the revoked ones. */
+  viewers: ViewerRow[];
+  revisions: RevisionRow[];
+};
+
+/** Who asks: an API key sees its own mode, a dashboard session (`testMode` null) both. */
+export type Owner = { organization: string; testMode: boolean | null };
+
+const recipientColumns = [
+  "recipients.id",
+  "recipients.envelope",
+  "recipients.position",
+  "recipients.role",
+  "recipients.kind",
+  "recipients.name",
+  "recipients.email",
+  "recipients.phone",
+  "recipients.locale",
+  "recipients.turn",
+  "recipients.delivery",
+  "recipients.verification",
+  "recipients.redirect_url",
+  "recipients.status",
+  "recipients.sent_at",
+  "recipients.last_sent_at",
+  "recipients.viewed_at",
+  "recipients.verified_at",
+  "recipients.completed_at",
+  "recipients.declined_at",
+  "recipients.decline_reason",
+  "recipients.delivery_error",
+  "recipients.submission",
+  "recipients.values",
+] as const;
+const carbonCopyColumns = [
+  "carbon_copies.id",
+  "carbon_copies.envelope",
+  "carbon_copies.position",
+  "carbon_copies.email",
+  "carbon_copies.name",
+  "carbon_copies.locale",
+  "carbon_copies.notified_at",
+] as const;
+const viewerColumns = [
+  "viewers.id",
+  "viewers.envelope",
+  "viewers.position",
+  "viewers.email",
+  "viewers.name",
+  "viewers.locale",
+  "viewers.invited_at",
+  "viewers.first_viewed_at",
+  "viewers.last_viewed_at",
+  "viewers.revoked_at",
+  "viewers.created_at",
+] as const;
+const revisionColumns = [
+  "revisions.envelope",
+  "revisions.number",
+  "revisions.sha256",
+  "revisions.size",
+  "revisions.recipient",
+  "revisions.created_at",
+] as const;
+
+function listed(reader: Reader) {
+  return reader
+    .selectFrom("envelopes")
+    .selectAll()
+    .select((eb) => [
+      jsonArrayFrom(
+        eb
+          .selectFrom("recipients")
+          .select(recipientColumns)
+          .whereRef("recipients.envelope", "=", "envelopes.id")
+          .orderBy("recipients.position"),
+      ).as("recipients"),
+      jsonArrayFrom(
+        eb
+          .selectFrom("carbon_copies")
+          .select(carbonCopyColumns)
+          .whereRef("carbon_copies.envelope", "=", "envelopes.id")
+          .orderBy("carbon_copies.position"),
+      ).as("cc"),
+    ]);
+}
+
+function whole(reader: Reader) {
+  return listed(reader).select((eb) => [
+    jsonArrayFrom(
+      eb
+        .selectFrom("viewers")
+        .select(viewerColumns)
+        .whereRef("viewers.envelope", "=", "envelopes.id")
+        .where("viewers.revoked_at", "is", null)
+        .orderBy("viewers.position"),
+    ).as("viewers"),
+    jsonArrayFrom(
+      eb
+        .selectFrom("revisions")
+        .select(revisionColumns)
+        .whereRef("revisions.envelope", "=", "envelopes.id")
+        .orderBy("revisions.number"),
+    ).as("revisions"),
+  ]);
+}
+
+type ListedRow = EnvelopeRow & { recipients: RecipientRow[]; cc: CarbonCopyRow[] };
+type WholeRow = ListedRow & { viewers: ViewerRow[]; revisions: RevisionRow[] };
+
+// Built once: composing a statement of this size for every request costs more than running it.
+let byId: CompiledQuery<WholeRow> | undefined;
+let byOwner: CompiledQuery<WholeRow> | undefined;
+
+/** @param id of any organization: for callers that hold a token of this envelope, and for jobs */
+export async function readEnvelope(reader: Reader, id: string): Promise<EnvelopeRecord | undefined> {
+  byId ??= whole(reader).where("envelopes.id", "=", "").compile();
+  const { rows } = await reader.executeQuery<WholeRow>({ ...byId, parameters: [id] });
+  return rows[0] && recordOf(rows[0]);
+}
+
+export async function readOwnedEnvelope(reader: Reader, id: string, owner: Owner): Promise<EnvelopeRecord | undefined> {
+  byOwner ??= whole(reader)
+    .where("envelopes.id", "=", "")
+    .where("envelopes.organization", "=", "")
+    .where("envelopes.test_mode", "in", [0, 1])
+    .compile();
+  const parameters = [id, owner.organization, ...modes(owner)];
+  const { rows } = await reader.executeQuery<WholeRow>({ ...byOwner, parameters });
+  return rows[0] && recordOf(rows[0]);
+}
+
+/** Always two values, so that the statement has one text. */
+function modes({ testMode }: Owner): [number, number] {
+  if (testMode === null) return [0, 1];
+  return testMode ? [1, 1] : [0, 0];
+}
+
+function recordOf({ recipients, cc, viewers, revisions, ...envelope }: WholeRow): EnvelopeRecord {
+  return { envelope, recipients, cc, viewers, revisions };
+}
+
+export type ListFilter = {
+  organization: string;
+  testMode: boolean;
+  status?: EnvelopeStatus | undefined;
+  seal?: SealStatus | undefined;
+  template?: string | undefined;
+  q?: string | undefined;
+  after?: Place | undefined;
+  limit: number;
+};
+
+/** Newest first, one more than `limit`, so that the caller sees whether there is more. */
+export async function readEnvelopes(
+  reader: Reader,
+  filter: ListFilter,
+): Promise<Omit<EnvelopeRecord, "viewers" | "revisions">[]> {
+  const { status, seal, template, q, after } = filter;
+  let query = listed(reader)
+    .where("envelopes.organization", "=", filter.organization)
+    .where("envelopes.test_mode", "=", filter.testMode ? 1 : 0);
+  if (status !== undefined) query = query.where("envelopes.status", "=", status);
+  if (seal !== undefined) query = query.where("envelopes.seal", "=", seal);
+  if (template !== undefined) query = query.where("envelopes.template", "=", template);
+  if (q !== undefined) {
+    const pattern = `%${searchText([q]).replaceAll(/[\\%_]/g, "\\$&")}%`;
+    query = query.where((eb) =>
+      eb.or([
+        eb("envelopes.id", "=", q),
+        sql<boolean>`${eb.ref("envelopes.search")} like ${pattern} escape ${sql.lit("\\")}`,
+      ]),
+    );
+  }
+  if (after !== undefined) {
+    query = query.where((eb) =>
+      eb.or([
+        eb("envelopes.created_at", "<", after.t),
+        eb.and([eb("envelopes.created_at", "=", after.t), eb("envelopes.id", "<", after.id)]),
+      ]),
+    );
+  }
+  const rows = await query
+    .orderBy("envelopes.created_at", "desc")
+    .orderBy("envelopes.id", "desc")
+    .limit(filter.limit + 1)
+    .execute();
+  return rows.map(({ recipients, cc, ...envelope }) => ({ envelope, recipients, cc }));
+}
+
+/** What `q` is compared with: one form for upper and lower case and for composed and decomposed letters. */
+export function searchText(parts: readonly (string | null | undefined)[]): string {
+  return parts
+    .filter((part) => part !== null && part !== undefined)
+    .join("\n")
+    .normalize("NFKC")
+    .toLowerCase();
+}
+
+/** The envelope that holds this externalId, in whatever state. */
+export async function readDeduplicated(
+  reader: Reader,
+  key: { organization: string; testMode: boolean; externalId: string },
+): Promise<string | undefined> {
+  const row = await reader
+    .selectFrom("envelope_dedupe")
+    .select("envelope")
+    .where("organization", "=", key.organization)
+    .where("test_mode", "=", key.testMode ? 1 : 0)
+    .where("external_id", "=", key.externalId)
+    .executeTakeFirst();
+  return row?.envelope;
+}
+
+/** Live envelopes completed since then: what the plan counts. */
+export async function countCompleted(reader: Reader, organization: string, since: Ts): Promise<number> {
+  const row = await reader
+    .selectFrom("envelopes")
+    .select((eb) => eb.fn.countAll<number>().as("count"))
+    .where("organization", "=", organization)
+    .where("test_mode", "=", 0)
+    .where("completed_at", ">=", since)
+    .executeTakeFirst();
+  return row?.count ?? 0;
+}
+
+export async function insertEnvelope(
+  tx: Tx,
+  rows: { envelope: EnvelopeRow; recipients: RecipientRow[]; cc: CarbonCopyRow[]; viewers: ViewerRow[] },
+): Promise<void> {
+  await tx.insertInto("envelopes").values(rows.envelope).execute();
+  await tx.insertInto("recipients").values(rows.recipients).execute();
+  if (rows.cc.length > 0) await tx.insertInto("carbon_copies").values(rows.cc).execute();
+  if (rows.viewers.length > 0) await tx.insertInto("viewers").values(rows.viewers).execute();
+}
+
+/** Takes the externalId for this envelope. @throws a unique violation when another envelope has it */
+export async function insertDedupe(
+  tx: Tx,
+  key: { organization: string; testMode: boolean; externalId: string },
+  envelope: string,
+): Promise<void> {
+  const { organization, testMode, externalId } = key;
+  await tx
+    .insertInto("envelope_dedupe")
+    .values({ organization, test_mode: testMode ? 1 : 0, external_id: externalId, envelope })
+    .execute();
+}
+
+/** Compare-and-set over state and audit chain. @returns false when somebody else moved the envelope first */
+export async function updateEnvelope(
+  tx: Tx,
+  from: Pick<EnvelopeRow, "id" | "status" | "seal" | "audit_length" | "audit_head">,
+  set: Partial<EnvelopeRow>,
+): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable("envelopes")
+    .set(set)
+    .where("id", "=", from.id)
+    .where("status", "=", from.status)
+    .where("seal", "=", from.seal)
+    .where("audit_length", "=", from.audit_length)
+    .where("audit_head", "=", from.audit_head)
+    .executeTakeFirstOrThrow();
+  return numUpdatedRows === 1n;
+}
+
+export async function updateAnchor(tx: Tx, id: string, sequence: number): Promise<void> {
+  await tx.updateTable("envelopes").set({ anchor_sequence: sequence }).where("id", "=", id).execute();
+}
+
+/** Compare-and-set. @returns false when the recipient is in another state */
+export async function updateRecipient(
+  tx: Tx,
+  id: string,
+  from: RecipientStatus,
+  set: Partial<RecipientRow>,
+): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable("recipients")
+    .set(set)
+    .where("id", "=", id)
+    .where("status", "=", from)
+    .executeTakeFirstOrThrow();
+  return numUpdatedRows === 1n;
+}
+
+export async function insertViewers(tx: Tx, rows: ViewerRow[]): Promise<void> {
+  await tx.insertInto("viewers").values(rows).execute();
+}
+
+/** Places are never given out again, so revoked viewers count too. */
+export async function nextViewerPosition(tx: Tx, envelope: string): Promise<number> {
+  const row = await tx
+    .selectFrom("viewers")
+    .select((eb) => eb.fn.max("position").as("position"))
+    .where("envelope", "=", envelope)
+    .executeTakeFirst();
+  return (row?.position ?? -1) + 1;
+}
+
+/** @returns false when there is no such viewer, or not any more */
+export async function revokeViewer(tx: Tx, envelope: string, viewer: string, at: Ts): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable("viewers")
+    .set({ revoked_at: at })
+    .where("id", "=", viewer)
+    .where("envelope", "=", envelope)
+    .where("revoked_at", "is", null)
+    .executeTakeFirstOrThrow();
+  return numUpdatedRows === 1n;
+}
+
+export async function updateCopiesNotified(tx: Tx, ids: readonly string[], at: Ts): Promise<void> {
+  await tx.updateTable("carbon_copies").set({ notified_at: at }).where("id", "in", ids).execute();
+}
+
+/** @returns false when the revision was there already, with these bytes or others */
+export async function insertRevision(tx: Tx, row: RevisionRow): Promise<boolean> {
+  const { numInsertedOrUpdatedRows } = await tx
+    .insertInto("revisions")
+    .values(row)
+    .onConflict((conflict) => conflict.columns(["envelope", "number"]).doNothing())
+    .executeTakeFirstOrThrow();
+  return numInsertedOrUpdatedRows === 1n;
+}
