@@ -1,0 +1,71 @@
+import { z } from "zod";
+import type { Ts } from "../../kernel/clock.ts";
+import { Ts as TsSchema } from "../../kernel/wire.ts";
+
+/** What the appliance writes to people. Isomorphic. */
+
+const title = z.string();
+const link = z.string();
+
+/** What a mail says; words, layout and language are the mail feature's business. */
+export const MailContent = z.discriminatedUnion("kind", [
+  z.object({
+    kind: z.literal("signing_request"),
+    sender: z.string(),
+    title,
+    message: z.string().nullable(),
+    recipientName: z.string(),
+    link,
+    expiresAt: TsSchema.nullable(),
+  }),
+  z.object({ kind: z.literal("code"), code: z.string(), title, minutes: z.int() }),
+  z.object({
+    kind: z.literal("completed"),
+    title,
+    /** Download of the sealed file; null when sealing failed. */
+    link: link.nullable(),
+    /** Blobs that are attached while they have at most 7 MB together. */
+    sealedSha256: z.string().nullable(),
+    certificateSha256: z.string().nullable(),
+    filename: z.string(),
+    sealFailed: z.boolean(),
+  }),
+  z.object({ kind: z.literal("voided"), title, reason: z.string(), sender: z.string() }),
+  z.object({ kind: z.literal("declined"), title, by: z.string(), reason: z.string() }),
+  z.object({ kind: z.literal("viewer_invite"), title, link, sender: z.string() }),
+  z.object({ kind: z.literal("render_failed"), title, message: z.string() }),
+]);
+export type MailContent = z.infer<typeof MailContent>;
+export type MailKind = MailContent["kind"];
+
+/**
+ * queued: waits for its job. sent: the mail server took it. written: no mail server is set, it lies in the outbox
+ * folder. held: kept back (`heldFor`), readable by members. failed: the server refused it for good.
+ */
+export const mailStatuses = ["queued", "sent", "written", "held", "failed"] as const;
+export type MailStatus = (typeof mailStatuses)[number];
+/** test_mode: the address is outside the organization. loopback: its links would lead nowhere. */
+export type HeldFor = "test_mode" | "loopback";
+
+/** A mail as `signet outbox` and members see it. */
+export type MailRecord = {
+  id: string;
+  organization: string;
+  envelope: string | null;
+  testMode: boolean;
+  kind: MailKind;
+  to: { email: string; name: string | null };
+  subject: string;
+  status: MailStatus;
+  heldFor: HeldFor | null;
+  /** With angle brackets, the same on every attempt. */
+  messageId: string;
+  createdAt: Ts;
+  sentAt: Ts | null;
+  error: string | null;
+  /** Plain text with its link or code; null once these were wiped after delivery. */
+  text: string | null;
+  /** The one link or code that the text carries. */
+  link: string | null;
+  code: string | null;
+};

@@ -1,0 +1,13 @@
+import { z } from "zod";
+import { defineJob } from "../../kernel/jobs.ts";
+
+const hourMs = 3_600_000;
+
+/** Delivers one stored mail. A mail server that is away for two days loses nothing: 5 s, 10 s … up to an hour apart. */
+export const sendMail = defineJob({
+  name: "mail.send",
+  payload: z.object({ mail: z.string() }),
+  queue: "mail",
+  maxAttempts: 58,
+  backoffMs: (attempt) => Math.min(5000 * 2 ** Math.min(attempt - 1, 20), hourMs),
+});

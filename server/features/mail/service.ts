@@ -1,0 +1,123 @@
+import { createHash } from "node:crypto";
+import { isLoopback } from "../../config.ts";
+import type { Reader, Tx } from "../../kernel/db.ts";
+import type { Deps } from "../../kernel/deps.ts";
+import { newId } from "../../kernel/ids.ts";
+import { enqueue } from "../../kernel/jobs.ts";
+import { isMemberAddress, organizationById } from "../identity/service.ts";
+import { type HeldFor, MailContent, type MailRecord } from "./contract.ts";
+import { sendMail } from "./jobs.ts";
+import { messageOf, subjectOf, textOf } from "./messages.ts";
+import * as store from "./store.ts";
+
+export type MailRequest = {
+  /** Stable and unique per cause, for example `signing_request:rcp_…:ses_…`: the same cause never writes a second mail. */
+  cause: string;
+  organization: string;
+  envelope: string | null;
+  testMode: boolean;
+  to: { email: string; name: string | null };
+  locale: string;
+  content: MailContent;
+};
+
+/** What the content of a mail is encrypted for: it cannot be moved to another row. */
+const contextOf = (id: string) => `mails.content:${id}`;
+
+/**
+ * Stores a mail, its content encrypted, and queues its delivery in the caller's transaction. A second call with the same
+ * cause does nothing.
+ */
+export async function queueMail(tx: Tx, deps: Deps, mail: MailRequest): Promise<void> {
+  const id = newId("msg");
+  const heldFor = await holdReason(tx, deps, mail);
+  const inserted = await store.insertMail(tx, {
+    id,
+    cause: mail.cause,
+    message_id: messageIdOf(mail.cause, deps.config.baseUrl),
+    organization: mail.organization,
+    envelope: mail.envelope,
+    test_mode: mail.testMode ? 1 : 0,
+    kind: mail.content.kind,
+    to_email: mail.to.email,
+    to_name: mail.to.name,
+    locale: mail.locale,
+    subject: subjectOf(mail.content, mail.locale),
+    content: deps.secrets.seal(JSON.stringify(mail.content), contextOf(id)),
+    status: heldFor === null ? "queued" : "held",
+    held_for: heldFor,
+    error: null,
+    created_at: deps.clock.ts(),
+    sent_at: null,
+  });
+  if (inserted && heldFor === null) await enqueue(tx, sendMail, { mail: id });
+}
+
+/**
+ * Why a mail stays here. Test mode writes to members only. A loopback base URL makes links that work on this machine
+ * alone, so nothing live goes to a mail server with them.
+ */
+async function holdReason(reader: Reader, deps: Deps, mail: MailRequest): Promise<HeldFor | null> {
+  if (mail.testMode) return (await isMemberAddress(reader, mail.organization, mail.to.email)) ? null : "test_mode";
+  if (deps.config.smtpUrl === undefined) return null;
+  return isLoopback(hostOf(deps.config.baseUrl)) ? "loopback" : null;
+}
+
+function hostOf(url: string): string {
+  return new URL(url).hostname.replace(/^\[|\]$/g, "");
+}
+
+/** The same for every attempt and after a restart: mail programs drop the repeat (RFC 5322 §3.6.4). */
+export function messageIdOf(cause: string, baseUrl: string): string {
+  const host = hostOf(baseUrl);
+  // An IPv6 literal is no dot-atom; RFC 5322 §3.4.1 has brackets for it.
+  const right = host.includes(":") ? `[IPv6:${host}]` : host;
+  return `<${createHash("sha256").update(cause).digest("hex").slice(0, 40)}@${right}>`;
+}
+
+export function openContent(deps: Pick<Deps, "secrets">, row: store.MailRow): MailContent | null {
+  if (row.content === null) return null;
+  return MailContent.parse(JSON.parse(new TextDecoder().decode(deps.secrets.open(row.content, contextOf(row.id)))));
+}
+
+export type MailFilter = store.MailFilter;
+
+/** Mails newest first, with link and code readable while they were not wiped: for `signet outbox`, members and tests. */
+export async function listMail(
+  reader: Reader,
+  deps: Pick<Deps, "secrets">,
+  filter: MailFilter = {},
+): Promise<MailRecord[]> {
+  const rows = await store.listMails(reader, filter);
+  const names = new Map<string, string>();
+  const records: MailRecord[] = [];
+  for (const row of rows) {
+    const name = names.get(row.organization) ?? (await organizationById(reader, row.organization)).name;
+    names.set(row.organization, name);
+    const content = openContent(deps, row);
+    records.push({
+      id: row.id,
+      organization: row.organization,
+      envelope: row.envelope,
+      testMode: row.test_mode === 1,
+      kind: row.kind,
+      to: { email: row.to_email, name: row.to_name },
+      subject: row.subject,
+      status: row.status,
+      heldFor: row.held_for,
+      messageId: row.message_id,
+      createdAt: row.created_at,
+      sentAt: row.sent_at,
+      error: row.error,
+      text:
+        content === null
+          ? null
+          : textOf(
+              messageOf(content, { locale: row.locale, organization: name, address: row.to_email, attached: false }),
+            ),
+      link: content !== null && "link" in content ? content.link : null,
+      code: content?.kind === "code" ? content.code : null,
+    });
+  }
+  return records;
+}

@@ -1,0 +1,90 @@
+import type { Ts } from "../../kernel/clock.ts";
+import type { Reader, Tx } from "../../kernel/db.ts";
+import type { HeldFor, MailKind, MailStatus } from "./contract.ts";
+
+export type MailRow = {
+  id: string;
+  /** Unique: a cause writes one mail. */
+  cause: string;
+  message_id: string;
+  organization: string;
+  envelope: string | null;
+  test_mode: number;
+  kind: MailKind;
+  to_email: string;
+  to_name: string | null;
+  locale: string;
+  subject: string;
+  /** Sealed JSON of the content; null once it was wiped. */
+  content: string | null;
+  status: MailStatus;
+  held_for: HeldFor | null;
+  error: string | null;
+  created_at: Ts;
+  sent_at: Ts | null;
+};
+
+declare module "../../kernel/db.ts" {
+  interface Tables {
+    mails: MailRow;
+  }
+}
+
+/** @returns false when this cause has its mail already */
+export async function insertMail(tx: Tx, row: MailRow): Promise<boolean> {
+  const result = await tx
+    .insertInto("mails")
+    .values(row)
+    .onConflict((conflict) => conflict.column("cause").doNothing())
+    .executeTakeFirst();
+  return (result.numInsertedOrUpdatedRows ?? 0n) > 0n;
+}
+
+export async function findMail(reader: Reader, id: string): Promise<MailRow | undefined> {
+  return await reader.selectFrom("mails").selectAll().where("id", "=", id).executeTakeFirst();
+}
+
+export type MailFilter = {
+  organization?: string | undefined;
+  envelope?: string | undefined;
+  to?: string | undefined;
+  kind?: MailKind | undefined;
+  status?: MailStatus | undefined;
+  testMode?: boolean | undefined;
+  limit?: number | undefined;
+};
+
+/** Newest first. */
+export async function listMails(reader: Reader, filter: MailFilter): Promise<MailRow[]> {
+  let query = reader.selectFrom("mails").selectAll();
+  if (filter.organization !== undefined) query = query.where("organization", "=", filter.organization);
+  if (filter.envelope !== undefined) query = query.where("envelope", "=", filter.envelope);
+  if (filter.to !== undefined) query = query.where("to_email", "=", filter.to);
+  if (filter.kind !== undefined) query = query.where("kind", "=", filter.kind);
+  if (filter.status !== undefined) query = query.where("status", "=", filter.status);
+  if (filter.testMode !== undefined) query = query.where("test_mode", "=", filter.testMode ? 1 : 0);
+  return await query
+    .orderBy("created_at", "desc")
+    .orderBy("id", "desc")
+    .limit(filter.limit ?? 100)
+    .execute();
+}
+
+/** Only a queued mail changes: whatever ended it first counts. */
+export async function finishMail(
+  tx: Tx,
+  id: string,
+  outcome: { status: MailStatus; sentAt: Ts | null; error: string | null; wipe: boolean },
+): Promise<void> {
+  await tx
+    .updateTable("mails")
+    .set({
+      status: outcome.status,
+      sent_at: outcome.sentAt,
+      error: outcome.error,
+      ...(outcome.wipe ? { content: null } : {}),
+    })
+    .where("id", "=", id)
+    .where("status", "=", "queued")
+    .execute();
+}
