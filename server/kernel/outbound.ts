@@ -1,0 +1,225 @@
+import { lookup as systemLookup } from "node:dns/promises";
+import { readFileSync } from "node:fs";
+import { isIP, type Socket } from "node:net";
+import { getCACertificates } from "node:tls";
+import type { buildConnector, Client, Dispatcher } from "undici";
+import { mayConnect, parseAllowEntry } from "./address-guard.ts";
+
+export type OutboundErrorCode = "url-not-allowed" | "dns" | "connect" | "tls" | "timeout" | "redirect" | "too-large";
+
+export class OutboundError extends Error {
+  readonly code: OutboundErrorCode;
+  /** The status of the answer, where there was one. */
+  readonly status: number | undefined;
+  constructor(code: OutboundErrorCode, message: string, options: { cause?: unknown; status?: number } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = "OutboundError";
+    this.code = code;
+    this.status = options.status;
+  }
+}
+
+export type OutboundRequest = {
+  method: string;
+  headers: Record<string, string>;
+  body?: string | Uint8Array;
+  /** Milliseconds from the look-up of the name to the last byte of the answer. */
+  timeoutMs: number;
+  /** Largest answer that is taken. */
+  maxBytes: number;
+};
+
+export type OutboundResponse = {
+  status: number;
+  headers: Record<string, string | string[] | undefined>;
+  body: Uint8Array;
+  /** The peer is in a network that only the operator's entry opened: do not show its answer to anyone. */
+  privateTarget: boolean;
+};
+
+/** The only way out by HTTP. */
+export type Outbound = {
+  /** No redirect is followed. @throws OutboundError */
+  fetch(purpose: string, url: string, request: OutboundRequest): Promise<OutboundResponse>;
+  /** Whether the URL could be called now: its form and every address of its name. @throws OutboundError */
+  check(purpose: string, url: string): Promise<void>;
+};
+
+export type OutboundOptions = {
+  /** `purpose=CIDR:port` entries. */
+  allow?: readonly string[] | undefined;
+  proxy?: string | undefined;
+  caFile?: string | undefined;
+  airGap?: boolean | undefined;
+  lookup?: ((hostname: string) => Promise<{ address: string }[]>) | undefined;
+};
+
+/** What is published over plain HTTP because it is signed itself (RFC 5280 §8, RFC 3161 §3.4, RFC 6960). */
+const plainHttp: ReadonlySet<string> = new Set(["tsa", "crl", "ocsp", "aia"]);
+const connectTimeoutMs = 10_000;
+
+type Target = { url: URL; hostname: string; port: number; addresses: string[]; private: boolean };
+
+/** @throws Error when an entry or the CA file cannot be read, so that the start stops */
+export function openOutbound(options: OutboundOptions = {}): Outbound {
+  const allow = (options.allow ?? []).map(parseAllowEntry);
+  const lookup = options.lookup ?? ((hostname: string) => systemLookup(hostname, { all: true, order: "verbatim" }));
+  const ca = options.caFile === undefined ? undefined : [...getCACertificates(), readFileSync(options.caFile, "utf8")];
+
+  async function aim(purpose: string, text: string): Promise<Target> {
+    const url = URL.parse(text);
+    if (url === null || (url.protocol !== "https:" && url.protocol !== "http:")) throw refused("it is no HTTP URL");
+    if (url.username !== "" || url.password !== "") throw refused("it names a user");
+    if (options.airGap === true) throw refused("this appliance makes no outgoing calls");
+    // URL has turned decimal, octal and hexadecimal hosts into dotted IPv4 by now.
+    const hostname = url.hostname.replace(/^\[|\]$/g, "");
+    const port = url.port === "" ? (url.protocol === "https:" ? 443 : 80) : Number(url.port);
+    const addresses = isIP(hostname) !== 0 ? [hostname] : await resolve(hostname);
+    const verdicts = addresses.map((address) => mayConnect(allow, { purpose, address, port }));
+    if (verdicts.includes("refused")) throw refused("its address is not public");
+    const isPrivate = verdicts.includes("private");
+    if (url.protocol === "http:" && !plainHttp.has(purpose) && !isPrivate) throw refused("it is not https");
+    return { url, hostname, port, addresses, private: isPrivate };
+  }
+
+  async function resolve(hostname: string): Promise<string[]> {
+    try {
+      const found = await lookup(hostname);
+      if (found.length > 0) return found.map(({ address }) => address);
+    } catch (error) {
+      throw new OutboundError("dns", "the name of the host could not be resolved", { cause: error });
+    }
+    throw new OutboundError("dns", "the name of the host has no address");
+  }
+
+  /** Connects to the addresses that were checked, in turn, and to nothing else: the name is not looked up again. */
+  function connectorTo(target: Target, undici: typeof import("undici")): buildConnector.connector {
+    const secure = target.url.protocol === "https:";
+    const connect = undici.buildConnector({ timeout: connectTimeoutMs, allowH2: false, ...(ca ? { ca } : {}) });
+    const to = (address: string, httpSocket: Socket | undefined) =>
+      new Promise<Socket>((resolved, reject) => {
+        connect(
+          {
+            hostname: address,
+            protocol: target.url.protocol,
+            port: String(target.port),
+            // A name goes into SNI and is what the certificate must hold; for a literal that is the address.
+            ...(secure && isIP(target.hostname) === 0 ? { servername: target.hostname } : {}),
+            ...(httpSocket === undefined ? {} : { httpSocket }),
+          },
+          (error, socket) => (error === null ? resolved(socket) : reject(error)),
+        );
+      });
+    const open = async () => {
+      let failure: unknown;
+      for (const address of target.addresses) {
+        try {
+          if (options.proxy === undefined) return await to(address, undefined);
+          const tunnel = await openTunnel(undici, options.proxy, address, target.port);
+          return secure ? await to(address, tunnel) : tunnel;
+        } catch (error) {
+          failure = error;
+        }
+      }
+      throw failure;
+    };
+    return (_, callback) => {
+      open().then(
+        (socket) => callback(null, socket),
+        (error: unknown) => callback(error instanceof Error ? error : new Error(String(error)), null),
+      );
+    };
+  }
+
+  return {
+    async check(purpose, url) {
+      await aim(purpose, url);
+    },
+    async fetch(purpose, text, request) {
+      const signal = AbortSignal.timeout(request.timeoutMs);
+      const target = await before(signal, aim(purpose, text));
+      const undici = await import("undici");
+      const client = new undici.Client(target.url.origin, { connect: connectorTo(target, undici) });
+      try {
+        const answer = await client.request({
+          method: request.method as Dispatcher.HttpMethod,
+          path: target.url.pathname + target.url.search,
+          headers: { host: target.url.host, ...request.headers },
+          body: request.body ?? null,
+          signal,
+        });
+        const { statusCode: status, headers } = answer;
+        if (status >= 300 && status < 400 && status !== 304) {
+          throw new OutboundError("redirect", "the answer is a redirect, which is not followed", { status });
+        }
+        const body = await readAtMost(answer.body, request.maxBytes, status);
+        return { status, headers, body, privateTarget: target.private };
+      } catch (error) {
+        throw asOutboundError(error, signal);
+      } finally {
+        await client.destroy();
+      }
+    },
+  };
+}
+
+function refused(reason: string): OutboundError {
+  return new OutboundError("url-not-allowed", `the URL may not be called: ${reason}`);
+}
+
+async function before<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  const late = Promise.withResolvers<never>();
+  const stop = () => late.reject(asOutboundError(signal.reason, signal));
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    return await Promise.race([work, late.promise]);
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
+}
+
+/** Asks the proxy for a tunnel to the checked address (RFC 9110 §9.3.6). */
+async function openTunnel(
+  undici: typeof import("undici"),
+  proxy: string,
+  address: string,
+  port: number,
+): Promise<Socket> {
+  const { origin, username, password } = new URL(proxy);
+  const client: Client = new undici.Client(origin, { connect: { timeout: connectTimeoutMs, allowH2: false } });
+  const credentials = Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`).toString("base64");
+  const authority = isIP(address) === 6 ? `[${address}]:${port}` : `${address}:${port}`;
+  const { statusCode, socket } = await client.connect({
+    path: authority,
+    headers: { host: authority, ...(username === "" ? {} : { "proxy-authorization": `Basic ${credentials}` }) },
+  });
+  if (statusCode !== 200) {
+    socket.destroy();
+    throw new OutboundError("connect", `the proxy answered ${statusCode}`);
+  }
+  return socket as Socket;
+}
+
+async function readAtMost(body: AsyncIterable<Uint8Array>, maxBytes: number, status: number): Promise<Uint8Array> {
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  for await (const part of body) {
+    size += part.length;
+    if (size > maxBytes)
+      throw new OutboundError("too-large", `the answer is larger than ${maxBytes} bytes`, { status });
+    parts.push(part);
+  }
+  return Buffer.concat(parts);
+}
+
+const tlsCode = /^(ERR_TLS|ERR_SSL|CERT_|UNABLE_TO_|DEPTH_ZERO|SELF_SIGNED|HOSTNAME_MISMATCH|INVALID_CA|EPROTO)/;
+
+function asOutboundError(error: unknown, signal: AbortSignal): OutboundError {
+  if (error instanceof OutboundError) return error;
+  const code = error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
+  if (signal.aborted || /TIMEOUT|ETIMEDOUT/.test(code)) {
+    return new OutboundError("timeout", "there was no complete answer in time", { cause: error });
+  }
+  if (tlsCode.test(code)) return new OutboundError("tls", "no trusted TLS connection", { cause: error });
+  return new OutboundError("connect", "the connection failed", { cause: error });
+}

@@ -1,0 +1,76 @@
+import type { Clock } from "./clock.ts";
+
+/** `points` calls in a window of `seconds`; the window starts with a key's first call. `name` keeps rules apart. */
+export type RateRule = { name: string; points: number; seconds: number };
+
+export type RateLimit = {
+  ok: boolean;
+  limit: number;
+  remaining: number;
+  /** Whole seconds until the window ends, at least 1. */
+  resetSeconds: number;
+};
+
+/** Counts calls in memory: see docs/decisions for why not in a file. Lock-outs that must outlive a restart are rows of their feature. */
+export type RateLimits = {
+  /** Takes one point; a refused call takes none. */
+  take(rule: RateRule, key: string): Promise<RateLimit>;
+  /** Gives one point back, for a call that turned out not to count. */
+  giveBack(rule: RateRule, key: string): Promise<void>;
+  /** What is left, without taking any. */
+  peek(rule: RateRule, key: string): Promise<RateLimit>;
+};
+
+type Window = { used: number; endsAt: number };
+
+const sweepEvery = 10_000;
+
+export function openRateLimits(options: { clock: Clock }): RateLimits {
+  const { clock } = options;
+  const windows = new Map<string, Window>();
+  let takes = 0;
+
+  /** Forgets ended windows now and then, so that memory holds only keys that called lately. */
+  function sweep(now: number): void {
+    takes += 1;
+    if (takes % sweepEvery !== 0) return;
+    for (const [id, window] of windows) if (window.endsAt <= now) windows.delete(id);
+  }
+
+  function open(rule: RateRule, key: string, now: number): { id: string; window: Window } {
+    const id = `${rule.name}\n${key}`;
+    const known = windows.get(id);
+    const fresh = known === undefined || known.endsAt <= now;
+    return { id, window: fresh ? { used: 0, endsAt: now + rule.seconds * 1000 } : known };
+  }
+
+  function describe(rule: RateRule, window: Window, now: number, ok: boolean): RateLimit {
+    return {
+      ok,
+      limit: rule.points,
+      remaining: Math.max(0, rule.points - window.used),
+      resetSeconds: Math.max(1, Math.ceil((window.endsAt - now) / 1000)),
+    };
+  }
+
+  return {
+    async take(rule, key) {
+      const now = clock.now();
+      sweep(now);
+      const { id, window } = open(rule, key, now);
+      const ok = window.used < rule.points;
+      if (ok) window.used += 1;
+      windows.set(id, window);
+      return describe(rule, window, now, ok);
+    },
+    async giveBack(rule, key) {
+      const { window } = open(rule, key, clock.now());
+      window.used = Math.max(0, window.used - 1);
+    },
+    async peek(rule, key) {
+      const now = clock.now();
+      const { window } = open(rule, key, now);
+      return describe(rule, window, now, window.used < rule.points);
+    },
+  };
+}
