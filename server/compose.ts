@@ -64,7 +64,7 @@ export async function openDeps(options: ComposeOptions): Promise<{ deps: Deps; c
     onBoundary: options.onBoundary,
   });
   const blobs = await openBlobs({ folder: path.join(config.dataDir, "blobs"), secrets });
-  const limits = await openRateLimits({ file: path.join(config.dataDir, "limits.db"), clock });
+  const limits = openRateLimits({ clock });
   const pool = openPool({ threads: config.workers });
   const outbound = openOutbound({
     allow: config.outboundAllow,
@@ -87,7 +87,6 @@ export async function openDeps(options: ComposeOptions): Promise<{ deps: Deps; c
   };
   const close = async () => {
     await pool.close();
-    await limits.close();
     await db.close();
   };
   return { deps, close };
