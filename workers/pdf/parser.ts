@@ -3,7 +3,7 @@ import { PdfDict, PdfError, PdfName, type PdfObject, PdfRef, PdfStream, PdfStrin
 
 /** Shared by everything read from one file, so that many small abuses add up to a refusal. */
 export type Budget = {
-  /** names, strings, arrays and dictionaries that may still be made */
+  /** names, strings, arrays and dictionaries (these count fourfold) that may still be made */
   objects: number;
   /** bytes that may still be scanned for a lost `endstream` */
   scan: number;
@@ -50,8 +50,9 @@ export class Parser {
     const at = this.pos + ahead;
     return at < this.end ? (this.bytes[at] ?? -1) : -1;
   }
-  #spend(): void {
-    if (--this.#budget.objects < 0) throw new PdfError("too-complex", "too many objects");
+  #spend(units: number): void {
+    this.#budget.objects -= units;
+    if (this.#budget.objects < 0) throw new PdfError("too-complex", "too many objects");
   }
 
   /** Skips white space and comments. */
@@ -91,7 +92,7 @@ export class Parser {
     this.skip();
     const byte = this.peek();
     if (isDigit(byte) || byte === 0x2b || byte === 0x2d || byte === 0x2e) return this.#numberOrRef();
-    this.#spend();
+    this.#spend(byte === 0x3c ? 4 : 1);
     switch (byte) {
       case 0x2f:
         return new PdfName(this.#name());

@@ -65,7 +65,8 @@ export function readPng(bytes: Uint8Array): Png {
     else if (type === "tRNS") transparency = body;
     at += 12 + length;
   }
-  if (colorType === 3 && (!palette || palette.length === 0 || palette.length % 3 !== 0 || palette.length > 768)) damaged();
+  if (colorType === 3 && (!palette || palette.length === 0 || palette.length % 3 !== 0 || palette.length > 768))
+    damaged();
   const png: Png = {
     width,
     height,
@@ -173,7 +174,8 @@ function sample(samples: Uint8Array, row: number, bits: number, index: number): 
 function colorOf(png: Png, values: number[]): [number, number, number, number] {
   const [first = 0, second = 0, third = 0, fourth = 0] = values;
   const scale = (value: number): number => Math.round((value * 255) / ((1 << png.bits) - 1));
-  const key = (index: number): number => ((png.transparency?.[2 * index] ?? 0) << 8) | (png.transparency?.[2 * index + 1] ?? 0);
+  const key = (index: number): number =>
+    ((png.transparency?.[2 * index] ?? 0) << 8) | (png.transparency?.[2 * index + 1] ?? 0);
   switch (png.colorType) {
     case 0: {
       const grey = scale(first);
