@@ -96,12 +96,9 @@ export const CreateEnvelope = z
       .default({})
       .meta({ description: "Prefilled values: role, then field id" }),
     externalId: z.string().min(1).max(255).optional(),
-    dedupeOn: z
-      .literal("external_id")
-      .optional()
-      .meta({
-        description: "Answers with the existing envelope when one with this externalId exists in the same mode",
-      }),
+    dedupeOn: z.literal("external_id").optional().meta({
+      description: "Answers with the existing envelope when one with this externalId exists in the same mode",
+    }),
     metadata: Metadata.default({}),
     expiresAt: Ts.optional().meta({
       description: "One hour to 365 days ahead. Default: setting of the template version",

@@ -1,0 +1,250 @@
+import type { Json } from "../../kernel/canonical.ts";
+import type { Ts } from "../../kernel/clock.ts";
+import type { Tx } from "../../kernel/db.ts";
+import type { Deps } from "../../kernel/deps.ts";
+import { AppError, notFound } from "../../kernel/errors.ts";
+import { enqueue } from "../../kernel/jobs.ts";
+import { type Actor, systemActor } from "../../kernel/wire.ts";
+import { sealEnvelope } from "../evidence/jobs.ts";
+import { organizationById, senderAddresses } from "../identity/service.ts";
+import { queueMail } from "../mail/service.ts";
+import { countersign, inviteRecipient, storeRevision } from "../signing/jobs.ts";
+import { draftEntries, storeEntries } from "./audit.ts";
+import type { AuditEntry, AuditType } from "./audit-contract.ts";
+import type { AuditDraft } from "./chain.ts";
+import type { RecipientStatus } from "./contract.ts";
+import { type Effect, type EnvelopeEvent, type EnvelopeState, type Refused, type Step, transition } from "./state.ts";
+import { type EnvelopeRecord, readEnvelope, updateEnvelope, updateRecipient } from "./store.ts";
+import type { EnvelopeRow, RecipientRow } from "./tables.ts";
+
+/** Who moves an envelope, and what is to be stored beside the new state. */
+export type Mover = {
+  actor: Actor;
+  ip?: string | null;
+  userAgent?: string | null;
+  /** `data` of the audit entries, by type. */
+  data?: Partial<Record<AuditType, Readonly<Record<string, Json>>>>;
+  envelope?: Partial<EnvelopeRow>;
+  /** Columns of the recipient whom the event names. */
+  recipient?: Partial<RecipientRow>;
+  /** Why, for the mail that tells those involved. */
+  reason?: string;
+  /** False: nobody is told by mail. */
+  notify?: boolean;
+};
+
+export type Moved = { record: EnvelopeRecord; next: EnvelopeState; entries: AuditEntry[] };
+
+/**
+ * Moves an envelope in the caller's transaction: reads it, lets the state machine decide, writes rows, audit entries,
+ * jobs and mails.
+ * @throws AppError with the code of the refusal
+ */
+export async function move(tx: Tx, deps: Deps, envelope: string, event: EnvelopeEvent, mover: Mover): Promise<Moved> {
+  const outcome = await tryMove(tx, deps, envelope, event, mover);
+  if ("refused" in outcome) throw new AppError(outcome.refused);
+  return outcome;
+}
+
+/** As `move`, but a refusal is a value: for jobs, which may come too late or twice. */
+export async function tryMove(
+  tx: Tx,
+  deps: Deps,
+  envelope: string,
+  event: EnvelopeEvent,
+  mover: Mover,
+): Promise<Moved | Refused> {
+  const record = await readEnvelope(tx, envelope);
+  if (record === undefined) throw notFound("The envelope");
+  const state = stateOf(record);
+  const step = transition(state, event, deps.clock.ts());
+  if ("refused" in step) return step;
+  const entries = await write(tx, deps, record, step, mover, "recipient" in event ? event.recipient : undefined);
+  for (const effect of step.effects) await carryOut(tx, deps, record, effect, mover);
+  return { record, next: step.next, entries };
+}
+
+export function stateOf({ envelope, recipients, revisions }: EnvelopeRecord): EnvelopeState {
+  return {
+    status: envelope.status,
+    seal: envelope.seal,
+    expiresAt: envelope.expires_at,
+    recipients: recipients.map(({ id, kind, delivery, status, turn }) => ({ id, kind, delivery, status, turn })),
+    revision: revisions.at(-1)?.number ?? null,
+  };
+}
+
+async function write(
+  tx: Tx,
+  deps: Deps,
+  record: EnvelopeRecord,
+  step: Step,
+  mover: Mover,
+  named: string | undefined,
+): Promise<AuditEntry[]> {
+  const { envelope } = record;
+  const now = deps.clock.ts();
+  const drafts = step.effects.flatMap((effect) => (effect.kind === "audit" ? [draftOf(effect, record, mover)] : []));
+  if (drafts.length === 0) return [];
+  const { entries, end } = draftEntries(
+    envelope.id,
+    { length: envelope.audit_length, head: envelope.audit_head },
+    now,
+    drafts,
+  );
+  const won = await updateEnvelope(tx, envelope, {
+    ...mover.envelope,
+    ...statusColumns(envelope, step.next, now),
+    seal: step.next.seal,
+    updated_at: now,
+    audit_length: end.length,
+    audit_head: end.head,
+  });
+  if (!won) throw new AppError("conflict", { detail: "The envelope was changed at the same time." });
+  for (const { id, status } of step.next.recipients) {
+    const before = record.recipients.find((one) => one.id === id);
+    if (before === undefined || before.status === status) continue;
+    const set = { ...recipientColumns(before, status, now), ...(id === named ? mover.recipient : {}) };
+    if (!(await updateRecipient(tx, id, before.status, set))) throw new AppError("conflict");
+  }
+  await storeEntries(tx, deps, envelope.id, entries);
+  return entries;
+}
+
+function statusColumns(envelope: EnvelopeRow, { status }: EnvelopeState, now: Ts): Partial<EnvelopeRow> {
+  if (status === envelope.status) return {};
+  switch (status) {
+    case "sent":
+      return { status, sent_at: now };
+    case "completed":
+      return { status, completed_at: now };
+    case "declined":
+      return { status, declined_at: now };
+    case "voided":
+      return { status, voided_at: now };
+    case "expired":
+      return { status, expired_at: now };
+    case "rendering":
+      return { status };
+  }
+}
+
+function recipientColumns(recipient: RecipientRow, status: RecipientStatus, now: Ts): Partial<RecipientRow> {
+  switch (status) {
+    case "sent":
+      return { status, sent_at: now, last_sent_at: recipient.delivery === "email" ? now : null };
+    case "viewed":
+      return { status, viewed_at: now };
+    case "completed":
+      return { status, completed_at: now };
+    case "declined":
+      return { status, declined_at: now };
+    default:
+      return { status };
+  }
+}
+
+/** What happens by itself is the system's doing; the rest is the mover's, with address and browser. */
+const ownDoing: ReadonlySet<AuditType> = new Set([
+  "recipient.viewed",
+  "recipient.signed",
+  "recipient.declined",
+  "envelope.declined",
+  "envelope.voided",
+]);
+
+function draftOf(effect: Extract<Effect, { kind: "audit" }>, record: EnvelopeRecord, mover: Mover): AuditDraft {
+  const data: Record<string, Json> = {};
+  if ("recipient" in effect) {
+    const recipient = record.recipients.find((one) => one.id === effect.recipient);
+    data.recipient = effect.recipient;
+    if (recipient !== undefined) data.role = recipient.role;
+    if (effect.type === "recipient.sent" && recipient !== undefined) data.delivery = recipient.delivery;
+  }
+  Object.assign(data, mover.data?.[effect.type]);
+  if (!ownDoing.has(effect.type)) return { type: effect.type, actor: systemActor, data };
+  const { actor, ip = null, userAgent = null } = mover;
+  return { type: effect.type, actor, ip, userAgent, data };
+}
+
+async function carryOut(tx: Tx, deps: Deps, record: EnvelopeRecord, effect: Effect, mover: Mover): Promise<void> {
+  const { id } = record.envelope;
+  switch (effect.kind) {
+    case "audit":
+      return;
+    case "call": {
+      const { recipient } = effect;
+      if (effect.by === "mail") return enqueue(tx, inviteRecipient, { envelope: id, recipient, reason: "turn" });
+      return enqueue(tx, countersign, { envelope: id, recipient });
+    }
+    case "store-revision":
+      return enqueue(tx, storeRevision, { envelope: id });
+    case "seal":
+      return enqueue(tx, sealEnvelope, { envelope: id });
+    case "tell":
+      if (mover.notify === false) return;
+      return effect.about === "voided"
+        ? tellVoided(tx, deps, record, effect.recipients, mover)
+        : tellDeclined(tx, deps, record, effect.recipients, mover);
+  }
+}
+
+async function tellVoided(
+  tx: Tx,
+  deps: Deps,
+  record: EnvelopeRecord,
+  told: readonly string[],
+  mover: Mover,
+): Promise<void> {
+  const { envelope } = record;
+  const sender = (await organizationById(tx, envelope.organization)).name;
+  const content = { kind: "voided" as const, title: envelope.title, reason: mover.reason ?? "", sender };
+  for (const recipient of record.recipients.filter(({ id }) => told.includes(id))) {
+    await queueMail(tx, deps, {
+      ...mailHead(envelope),
+      cause: `voided:${envelope.id}:${recipient.id}`,
+      to: { email: recipient.email, name: recipient.name },
+      locale: recipient.locale ?? envelope.locale,
+      content,
+    });
+  }
+}
+
+async function tellDeclined(
+  tx: Tx,
+  deps: Deps,
+  record: EnvelopeRecord,
+  told: readonly string[],
+  mover: Mover,
+): Promise<void> {
+  const { envelope } = record;
+  const content = {
+    kind: "declined" as const,
+    title: envelope.title,
+    by: mover.actor.name ?? "",
+    reason: mover.reason ?? "",
+  };
+  const senders = await senderAddresses(tx, envelope.organization, actorOf(envelope));
+  for (const to of senders) {
+    const cause = `declined:${envelope.id}:sender:${to.email.toLowerCase()}`;
+    await queueMail(tx, deps, { ...mailHead(envelope), cause, to, locale: envelope.locale, content });
+  }
+  for (const recipient of record.recipients.filter(({ id }) => told.includes(id))) {
+    await queueMail(tx, deps, {
+      ...mailHead(envelope),
+      cause: `declined:${envelope.id}:${recipient.id}`,
+      to: { email: recipient.email, name: recipient.name },
+      locale: recipient.locale ?? envelope.locale,
+      content,
+    });
+  }
+}
+
+export function mailHead(envelope: EnvelopeRow): { organization: string; envelope: string; testMode: boolean } {
+  return { organization: envelope.organization, envelope: envelope.id, testMode: envelope.test_mode === 1 };
+}
+
+/** Who created the envelope. */
+export function actorOf(envelope: EnvelopeRow): Actor {
+  return JSON.parse(envelope.created_by);
+}

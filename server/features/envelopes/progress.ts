@@ -1,0 +1,270 @@
+import type { Json } from "../../kernel/canonical.ts";
+import type { Ts } from "../../kernel/clock.ts";
+import type { Reader, Tx } from "../../kernel/db.ts";
+import type { Deps } from "../../kernel/deps.ts";
+import { type Actor, systemActor } from "../../kernel/wire.ts";
+import { senderAddresses } from "../identity/service.ts";
+import { queueMail } from "../mail/service.ts";
+import { type PublishedVersion, publishedVersion } from "../templates/service.ts";
+import { appendAudit } from "./audit.ts";
+import type { EnvelopeStatus, FieldValue } from "./contract.ts";
+import { actorOf, mailHead, move, tryMove } from "./move.ts";
+import {
+  type EnvelopeRecord,
+  insertRevision,
+  readEnvelope,
+  updateAnchor,
+  updateCopiesNotified,
+  updateRecipient,
+} from "./store.ts";
+import type { EnvelopeRow, RecipientRow } from "./tables.ts";
+
+/** How an envelope gets on. Every function works in the caller's transaction, for signing, evidence and our own jobs. */
+
+export type { EnvelopeRecord } from "./store.ts";
+export type { CarbonCopyRow, EnvelopeRow, RecipientRow, RevisionRow, ViewerRow } from "./tables.ts";
+
+/** Of any organization: the caller has been let in by a token of this envelope, or is a job. */
+export function loadEnvelope(reader: Reader, envelope: string): Promise<EnvelopeRecord | undefined> {
+  return readEnvelope(reader, envelope);
+}
+
+/** The template version that the envelope was made from. */
+export function versionOf(deps: Deps, reader: Reader, envelope: EnvelopeRow): Promise<PublishedVersion> {
+  return publishedVersion(deps, reader, envelope.organization, envelope.template, envelope.template_version);
+}
+
+type Recipient = { envelope: string; recipient: string };
+type Visitor = { ip: string | null; userAgent: string | null };
+
+/** First open of the signing page; later ones and those that come too late change nothing. */
+export async function markViewed(
+  tx: Tx,
+  deps: Deps,
+  { envelope, recipient, ...visitor }: Recipient & Visitor,
+): Promise<void> {
+  const record = await readEnvelope(tx, envelope);
+  if (record?.recipients.find((one) => one.id === recipient)?.status !== "sent") return;
+  await tryMove(tx, deps, envelope, { type: "viewed", recipient }, { ...visitor, actor: actorFor(record, recipient) });
+}
+
+/** The one-time code was entered; the caller writes the audit entry. */
+export async function markVerified(tx: Tx, recipient: RecipientRow, at: Ts): Promise<void> {
+  await updateRecipient(tx, recipient.id, recipient.status, { verified_at: at });
+}
+
+/**
+ * Takes a recipient's signature: `sent|viewed` → `completed`. The last one completes the envelope and queues the seal;
+ * the others queue the revision that shows what they filled in.
+ * @param input `auditData`: fieldsSha256, signatureSha256, documentSha256 (contract §4)
+ * @returns `submission`: k, this being the k-th submission of the envelope
+ * @throws AppError recipient-finished, not-recipients-turn or envelope-not-in-progress
+ */
+export async function completeRecipient(
+  tx: Tx,
+  deps: Deps,
+  input: Recipient &
+    Visitor & { values: Readonly<Record<string, FieldValue>>; auditData: Readonly<Record<string, Json>> },
+): Promise<{ status: EnvelopeStatus; submission: number; last: boolean }> {
+  const { envelope, recipient, values, auditData, ip, userAgent } = input;
+  const record = await readEnvelope(tx, envelope);
+  const submission = 1 + (record?.recipients.filter((one) => one.status === "completed").length ?? 0);
+  const { next } = await move(
+    tx,
+    deps,
+    envelope,
+    { type: "completed", recipient },
+    {
+      actor: actorFor(record, recipient),
+      ip,
+      userAgent,
+      data: { "recipient.signed": auditData },
+      recipient: { values: JSON.stringify(values), submission },
+    },
+  );
+  return { status: next.status, submission, last: next.status === "completed" };
+}
+
+/** Declines, which ends the envelope. @throws AppError as completeRecipient */
+export async function declineRecipient(
+  tx: Tx,
+  deps: Deps,
+  { envelope, recipient, reason, ...visitor }: Recipient & Visitor & { reason: string },
+): Promise<void> {
+  const record = await readEnvelope(tx, envelope);
+  await move(
+    tx,
+    deps,
+    envelope,
+    { type: "declined", recipient },
+    {
+      ...visitor,
+      actor: actorFor(record, recipient),
+      data: { "recipient.declined": { reason }, "envelope.declined": { recipient } },
+      envelope: { declined_by: recipient, declined_reason: reason },
+      recipient: { decline_reason: reason },
+      reason,
+    },
+  );
+}
+
+/**
+ * Stores the document after the k-th submission, then gives the next turn its go if everybody before has finished.
+ * Storing the same revision again does nothing.
+ * @throws Error when this number holds other bytes: drawing must be deterministic
+ */
+export async function storeRevision(
+  tx: Tx,
+  deps: Deps,
+  revision: { envelope: string; number: number; sha256: string; size: number; recipient: string },
+): Promise<void> {
+  const { envelope, number, sha256 } = revision;
+  if (!(await insertRevision(tx, { ...revision, created_at: deps.clock.ts() }))) {
+    const known = (await readEnvelope(tx, envelope))?.revisions.find((one) => one.number === number);
+    if (known?.sha256 !== sha256) throw new Error(`revision ${number} of ${envelope} was drawn differently before`);
+    return;
+  }
+  await tryMove(tx, deps, envelope, { type: "revision-stored", number }, { actor: systemActor });
+}
+
+/** Gives the lowest unfinished turn its go, when it may begin and has not; safe to call at any time. */
+export async function startTurn(tx: Tx, deps: Deps, envelope: string): Promise<void> {
+  await tryMove(tx, deps, envelope, { type: "revision-stored", number: 0 }, { actor: systemActor });
+}
+
+/** The document is drawn: `rendering` → `sent`, and the first turn begins. Does nothing when the envelope has ended. */
+export async function markRendered(
+  tx: Tx,
+  deps: Deps,
+  rendered: { envelope: string; sha256: string; size: number; pageCount: number },
+): Promise<void> {
+  const { envelope, sha256, size, pageCount } = rendered;
+  const outcome = await tryMove(
+    tx,
+    deps,
+    envelope,
+    { type: "rendered" },
+    {
+      actor: systemActor,
+      data: { "envelope.ready": { documentSha256: sha256, pageCount } },
+      envelope: { document_sha256: sha256, page_count: pageCount },
+    },
+  );
+  if ("refused" in outcome) return;
+  await insertRevision(tx, { envelope, number: 0, sha256, size, recipient: null, created_at: deps.clock.ts() });
+}
+
+/** The document cannot be drawn: the envelope is voided by the system and its sender is told. */
+export async function markRenderFailed(
+  tx: Tx,
+  deps: Deps,
+  failed: { envelope: string; code: string; message: string },
+): Promise<void> {
+  const { code, message } = failed;
+  const outcome = await tryMove(
+    tx,
+    deps,
+    failed.envelope,
+    { type: "render-failed" },
+    {
+      actor: systemActor,
+      data: { "envelope.voided": { reason: "render_failed", code } },
+      envelope: {
+        void_reason: "render_failed",
+        failure: JSON.stringify({ stage: "render", code, message, at: deps.clock.ts() }),
+      },
+    },
+  );
+  if ("refused" in outcome) return;
+  const { envelope } = outcome.record;
+  for (const to of await senderAddresses(tx, envelope.organization, actorOf(envelope))) {
+    await queueMail(tx, deps, {
+      ...mailHead(envelope),
+      cause: `render_failed:${envelope.id}:${to.email.toLowerCase()}`,
+      to,
+      locale: envelope.locale,
+      content: { kind: "render_failed", title: envelope.title, message },
+    });
+  }
+}
+
+/** @returns false when it is not overdue, or has ended before */
+export async function markExpired(tx: Tx, deps: Deps, envelope: string): Promise<boolean> {
+  const outcome = await tryMove(tx, deps, envelope, { type: "expired" }, { actor: systemActor });
+  return !("refused" in outcome);
+}
+
+/**
+ * The sealed file is stored: `pending` (or `failed`, after a retry by the operator) → `sealed`.
+ * @returns `auditHash`: of the envelope.sealed entry, which the Merkle leaf binds; `eventId`: its id
+ * @throws AppError `conflict` when the envelope is not waiting for its seal
+ */
+export async function markSealed(
+  tx: Tx,
+  deps: Deps,
+  sealed: {
+    envelope: string;
+    sealedSha256: string;
+    certificateSha256: string;
+    level: NonNullable<EnvelopeRow["seal_level"]>;
+    sealedAt: Ts;
+  },
+): Promise<{ auditHash: string; eventId: string }> {
+  const { envelope, sealedSha256, certificateSha256, level, sealedAt } = sealed;
+  const { entries } = await move(
+    tx,
+    deps,
+    envelope,
+    { type: "sealed" },
+    {
+      actor: systemActor,
+      data: { "envelope.sealed": { sealedSha256, level } },
+      envelope: {
+        sealed_sha256: sealedSha256,
+        certificate_sha256: certificateSha256,
+        seal_level: level,
+        sealed_at: sealedAt,
+        failure: null,
+      },
+    },
+  );
+  const [entry] = entries;
+  if (entry === undefined) throw new Error("sealing wrote no audit entry");
+  return { auditHash: entry.hash, eventId: entry.id };
+}
+
+/** Sealing was given up. Does nothing unless the seal is pending. */
+export async function markSealFailed(
+  tx: Tx,
+  deps: Deps,
+  { envelope, code, message }: { envelope: string; code: string; message: string },
+): Promise<void> {
+  const failure = JSON.stringify({ stage: "seal", code, message, at: deps.clock.ts() });
+  const data = { "envelope.seal_failed": { code, message } };
+  await tryMove(tx, deps, envelope, { type: "seal-failed" }, { actor: systemActor, data, envelope: { failure } });
+}
+
+/** The anchor that covers the envelope's leaf. */
+export async function setAnchor(tx: Tx, envelope: string, sequence: number): Promise<void> {
+  await updateAnchor(tx, envelope, sequence);
+}
+
+/** The completion mail of these carbon copies is queued. */
+export async function markCopiesNotified(
+  tx: Tx,
+  deps: Deps,
+  envelope: string,
+  copies: readonly string[],
+): Promise<void> {
+  if (copies.length === 0) return;
+  await updateCopiesNotified(tx, copies, deps.clock.ts());
+  const drafts = copies.map((cc) => ({ type: "cc.notified" as const, actor: systemActor, data: { cc } }));
+  await appendAudit(tx, deps, envelope, drafts);
+}
+
+/** A recipient as the one who did it; a countersigner signs by the system's hand. */
+function actorFor(record: EnvelopeRecord | undefined, recipient: string): Actor {
+  const row = record?.recipients.find((one) => one.id === recipient);
+  if (row === undefined || row.kind === "countersigner") return systemActor;
+  return { type: "recipient", id: row.id, name: row.name, email: row.email };
+}
