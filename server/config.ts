@@ -78,7 +78,7 @@ const settings = {
     .default("platform")
     .describe("Plan of organizations while no payment provider is set"),
   logLevel: z
-    .enum(["trace", "debug", "info", "warn", "error", "silent"])
+    .enum(["debug", "info", "warn", "error", "silent"])
     .default("info")
     .describe("Least level that is logged"),
   workers: whole(1, 64).optional().describe("Worker threads; default: the number of cores, at most 4"),

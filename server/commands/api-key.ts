@@ -1,0 +1,89 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { keyCacheMs } from "../features/identity/authenticate.ts";
+import { CreateApiKey } from "../features/identity/contract.ts";
+import { createApiKey, listApiKeys, revokeApiKey } from "../features/identity/service.ts";
+import { type Actor, permissions } from "../kernel/wire.ts";
+import { type Command, type CommandContext, optional, print, required, table, UsageError } from "./command.ts";
+import { chosenOrganization, withDeps } from "./with-deps.ts";
+
+const operator: Actor = { type: "operator", id: null, name: "signet api-key", email: null };
+
+export const apiKey: Command = {
+  name: "api-key",
+  summary: "create, list and revoke API keys",
+  usage: [
+    "signet api-key create --name NAME --mode test|live [--scopes a,b] [--expires-in-days N] [--organization NAME]",
+    "signet api-key list [--organization NAME]",
+    "signet api-key revoke KEY_ID [--organization NAME]",
+  ],
+  options: {
+    name: { type: "string" },
+    mode: { type: "string" },
+    scopes: { type: "string" },
+    "expires-in-days": { type: "string" },
+    organization: { type: "string" },
+  },
+  async run(context) {
+    const [verb] = context.positionals;
+    if (verb === "create") return await create(context);
+    if (verb === "list") return await list(context);
+    if (verb === "revoke") return await revoke(context);
+    throw new UsageError("say create, list or revoke");
+  },
+};
+
+async function create(context: CommandContext): Promise<number> {
+  const days = optional(context, "expires-in-days");
+  const scopes = optional(context, "scopes")
+    ?.split(",")
+    .map((scope) => scope.trim());
+  const parsed = CreateApiKey.safeParse({
+    name: required(context, "name"),
+    mode: required(context, "mode"),
+    ...(days === undefined ? {} : { expiresInDays: Number(days) }),
+    ...(scopes === undefined ? {} : { scopes }),
+  });
+  if (!parsed.success) {
+    const issue = parsed.error.issues[0];
+    throw new UsageError(`--${String(issue?.path[0] ?? "name")}: ${issue?.message ?? "invalid"}`);
+  }
+  const key = await withDeps(context, async (deps) => {
+    const { id } = await chosenOrganization(deps, optional(context, "organization"));
+    return await createApiKey(deps, id, operator, new Set(permissions), parsed.data);
+  });
+  print(
+    context,
+    key,
+    `${key.key}\n\n${key.name}, ${key.mode} mode, ${key.scopes.join(" ")}\nThe key is shown only now.`,
+  );
+  return 0;
+}
+
+async function list(context: CommandContext): Promise<number> {
+  const keys = await withDeps(context, async (deps) => {
+    const { id } = await chosenOrganization(deps, optional(context, "organization"));
+    return await listApiKeys(deps, id);
+  });
+  const rows = keys.map((key) => [key.id, key.hint, key.mode, key.status, key.lastUsedAt ?? "never used", key.name]);
+  print(
+    context,
+    keys,
+    rows.length === 0
+      ? "There are no API keys."
+      : table([["ID", "KEY", "MODE", "STATUS", "LAST USED", "NAME"], ...rows]),
+  );
+  return 0;
+}
+
+async function revoke(context: CommandContext): Promise<number> {
+  const id = context.positionals[1];
+  if (!id) throw new UsageError("name the key's id");
+  await withDeps(context, async (deps) => {
+    const organization = await chosenOrganization(deps, optional(context, "organization"));
+    await revokeApiKey(deps, organization.id, id);
+  });
+  // A running server may believe the key for this long; when the command ends, the key is dead everywhere.
+  await delay(keyCacheMs);
+  print(context, { revoked: id }, `Revoked ${id}.`);
+  return 0;
+}

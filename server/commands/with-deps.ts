@@ -1,0 +1,36 @@
+import { mkdir } from "node:fs/promises";
+import { openDeps } from "../compose.ts";
+import { allOrganizations } from "../features/identity/service.ts";
+import type { Deps } from "../kernel/deps.ts";
+import { notFound } from "../kernel/errors.ts";
+import { createLog } from "../kernel/log.ts";
+import { type CommandContext, UsageError } from "./command.ts";
+
+/** Opens the data folder beside a running server or without one, runs the command on it, closes it. */
+export async function withDeps<T>({ config }: CommandContext, use: (deps: Deps) => Promise<T>): Promise<T> {
+  await mkdir(config.dataDir, { recursive: true, mode: 0o700 });
+  const { deps, close } = await openDeps({ config, log: createLog("silent") });
+  try {
+    return await use(deps);
+  } finally {
+    await close();
+  }
+}
+
+/** The organization that a command means: the only one, or the one named by id or name. */
+export async function chosenOrganization(
+  deps: Deps,
+  wanted: string | undefined,
+): Promise<{ id: string; name: string }> {
+  const all = await allOrganizations(deps.db.read);
+  if (all.length === 0) throw notFound("An organization");
+  if (wanted === undefined) {
+    const [only] = all;
+    if (all.length > 1 || !only)
+      throw new UsageError(`name one with --organization: ${all.map(({ name }) => name).join(", ")}`);
+    return only;
+  }
+  const found = all.find(({ id, name }) => id === wanted || name === wanted);
+  if (!found) throw notFound(`The organization ${wanted}`);
+  return found;
+}
