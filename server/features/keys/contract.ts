@@ -1,0 +1,59 @@
+import { z } from "zod";
+import { endpoint } from "../../kernel/endpoint.ts";
+import { Ts } from "../../kernel/wire.ts";
+
+/** The public keys that evidence is checked with (contract §12). Isomorphic. */
+
+export const AnchorKey = z
+  .object({
+    kty: z.literal("OKP"),
+    crv: z.literal("Ed25519"),
+    x: z.string().meta({ description: "base64url of the 32 bytes" }),
+    kid: z.string().meta({ description: "RFC 7638 thumbprint" }),
+    use: z.literal("sig"),
+    alg: z.literal("EdDSA"),
+    validFrom: Ts,
+    validUntil: Ts.nullable(),
+  })
+  .meta({ id: "AnchorKey" });
+export type AnchorKey = z.infer<typeof AnchorKey>;
+
+export const AnchorKeys = z
+  .object({ keys: z.array(AnchorKey) })
+  .meta({ id: "AnchorKeys", description: "A JWK Set with validity; retired keys stay listed" });
+export type AnchorKeys = z.infer<typeof AnchorKeys>;
+
+const wellKnownLimit = { name: "well-known", points: 240, seconds: 60 };
+const cache = "public, max-age=300";
+
+export const getAnchorKeys = endpoint({
+  method: "GET",
+  path: "/.well-known/svc/keys.json",
+  id: "getAnchorKeys",
+  tag: "Verification",
+  summary: "The Ed25519 public keys that sign anchors",
+  credential: "public",
+  rateLimit: wellKnownLimit,
+  responses: { 200: { kind: "json", schema: AnchorKeys } },
+  errors: ["rate-limited"],
+  cache,
+  cors: true,
+});
+
+export const pemType = "application/x-pem-file";
+
+export const getCertificates = endpoint({
+  method: "GET",
+  path: "/.well-known/svc/certificates.pem",
+  id: "getCertificates",
+  tag: "Verification",
+  summary: "The CA certificates behind seals and time stamps, to be trusted by whoever verifies",
+  credential: "public",
+  rateLimit: wellKnownLimit,
+  responses: { 200: { kind: "bytes", types: [pemType] } },
+  errors: ["rate-limited"],
+  cache,
+  cors: true,
+});
+
+export const endpoints = [getAnchorKeys, getCertificates] as const;
