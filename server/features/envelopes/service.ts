@@ -1,0 +1,83 @@
+import { decodeCursor, encodeCursor, type Place, pageOf } from "../../kernel/cursor.ts";
+import type { Deps } from "../../kernel/deps.ts";
+import { AppError, notFound } from "../../kernel/errors.ts";
+import { auditTrail } from "./audit.ts";
+import type { DocumentVersion, Envelope, ListEnvelopesQuery } from "./contract.ts";
+import { presentListed } from "./present.ts";
+import { type EnvelopeRecord, type Owner, readEnvelopes, readOwnedEnvelope } from "./store.ts";
+
+/** An envelope of this organization and mode. @throws AppError not-found */
+export async function ownedEnvelope(deps: Deps, id: string, owner: Owner): Promise<EnvelopeRecord> {
+  const record = await readOwnedEnvelope(deps.db.read, id, owner);
+  if (record === undefined) throw notFound("The envelope");
+  return record;
+}
+
+/** One page, newest first. @throws AppError validation-failed for a cursor that is not ours */
+export async function listEnvelopes(
+  deps: Deps,
+  owner: Owner,
+  query: ListEnvelopesQuery,
+): Promise<{ data: Envelope[]; hasMore: boolean; nextCursor: string | null }> {
+  const { testMode: asked, cursor, ...filter } = query;
+  const after = cursor === undefined ? undefined : decodeCursor(deps.secrets, cursor);
+  // A key asking for the other mode gets an empty list, never that mode's envelopes (contract §0.7).
+  if (owner.testMode !== null && asked !== undefined && asked !== owner.testMode) {
+    return { data: [], hasMore: false, nextCursor: null };
+  }
+  const testMode = owner.testMode ?? asked ?? false;
+  const rows = await readEnvelopes(deps.db.read, { ...filter, organization: owner.organization, testMode, after });
+  return pageOf(
+    deps.secrets,
+    rows,
+    query.limit,
+    ({ envelope }) => ({ t: envelope.created_at, id: envelope.id }),
+    presentListed,
+  );
+}
+
+/** Name of a downloaded file, `.pdf` included; the kernel encodes it for the header. */
+export function filenameOf(title: string, suffix = ""): string {
+  const name = title
+    .replaceAll(/[\p{Cc}\p{Cf}/\\:*?"<>|]+/gu, " ")
+    .replaceAll(/\s+/g, " ")
+    .trim()
+    .slice(0, 120)
+    .trim();
+  return `${name === "" ? "document" : name}${suffix}.pdf`;
+}
+
+/**
+ * The bytes of one version of the document.
+ * @throws AppError document-not-ready until that version exists
+ */
+export async function documentOf(
+  deps: Deps,
+  { envelope }: EnvelopeRecord,
+  version: DocumentVersion,
+): Promise<{ bytes: Uint8Array; sha256: string; filename: string }> {
+  const { sha256, suffix } = {
+    original: { sha256: envelope.document_sha256, suffix: "" },
+    sealed: { sha256: envelope.seal === "sealed" ? envelope.sealed_sha256 : null, suffix: " (signed)" },
+    certificate: { sha256: envelope.certificate_sha256, suffix: " (certificate)" },
+  }[version];
+  if (sha256 === null) throw new AppError("document-not-ready", { retryAfter: 5 });
+  return { bytes: await deps.blobs.get(sha256), sha256, filename: filenameOf(envelope.title, suffix) };
+}
+
+/** One page of the audit trail, oldest first; the check covers the whole chain. */
+export async function auditPage(deps: Deps, envelope: string, query: { limit: number; cursor?: string | undefined }) {
+  const after = query.cursor === undefined ? 0 : seqOf(decodeCursor(deps.secrets, query.cursor));
+  const { entries, verification } = await auditTrail(deps.db.read, envelope, deps.clock.ts());
+  const data = entries.slice(after, after + query.limit);
+  const last = data.at(-1);
+  const hasMore = entries.length > after + data.length;
+  const nextCursor = hasMore && last ? encodeCursor(deps.secrets, { t: last.at, id: String(last.seq) }) : null;
+  return { data, hasMore, nextCursor, envelope, verification };
+}
+
+/** A cursor of another list has an id here that is no number: then the trail starts at its beginning. */
+function seqOf({ id }: Place): number {
+  const seq = Number(id);
+  return Number.isSafeInteger(seq) && seq > 0 ? seq : 0;
+}
