@@ -9,7 +9,7 @@ import { prepareText } from "./typst/text.ts";
 
 /** Text ready for the template; null prints as "not recorded". */
 type Text = { text: string; fonts: string[]; rtl: boolean } | null;
-type Line = { label: string; value: Text; mono: boolean };
+type Line = { label: Text; value: Text; mono: boolean };
 
 const MAX_PEOPLE = 500;
 const A4 = { width: 595.28, height: 841.89 };
@@ -69,10 +69,7 @@ function contentOf(data: CertificateData) {
       ...data.cc.map((person) => line("Copy", named(person))),
       ...data.viewers.map((person) => line("Viewer", named(person))),
     ],
-    audit: [
-      line("Entries", String(data.audit.length)),
-      line("Head of the hash chain", data.audit.headHash, true),
-    ],
+    audit: [line("Entries", String(data.audit.length)), line("Head of the hash chain", data.audit.headHash, true)],
     seal: [
       line("Sealed by", seal.subject),
       line("Certificate, SHA-256", seal.certificateSha256, true),
@@ -96,11 +93,14 @@ function personContent(person: CertificatePerson, index: number) {
     line("IP address", person.ip),
     line("Language read", person.consentLocale),
   ];
-  const wide = [line("Device", shorten(person.userAgent)), line("Consent text, SHA-256", person.consentSha256, true)];
-  const attachments = person.attachments.map((file) => ({
-    ...line(`Attachment, ${bytes(file.size)}`, file.filename),
-    sha256: file.sha256,
-  }));
+  const wide = [
+    line("Device", shorten(person.userAgent)),
+    line("Consent text, SHA-256", person.consentSha256, true),
+    ...person.attachments.flatMap((file) => [
+      line(`Attachment, ${bytes(file.size)}`, file.filename),
+      line("Its SHA-256", file.sha256, true),
+    ]),
+  ];
   const typed = person.signatureText;
   return {
     name: text(person.name),
@@ -108,7 +108,6 @@ function personContent(person: CertificatePerson, index: number) {
     role: text(`${person.role} · ${person.kind} · order ${person.order}`),
     lines,
     wide,
-    attachments,
     picture: person.signatureImage ? signatureFile(index, person.signatureImage) : null,
     typed: typed ? text(typed.text, [typed.font]) : null,
   };
@@ -121,7 +120,11 @@ function text(value: string, first: string[] = [], breakable = false): Text {
 
 /** Hashes and identifiers stand in the monospaced face, whole, so that they can be searched and copied. */
 function line(label: string, value: string | null, mono = false): Line {
-  return { label, value: value === null ? null : text(value, mono ? [monoFont] : [], !mono), mono };
+  return {
+    label: text(label, [], true),
+    value: value === null ? null : text(value, mono ? [monoFont] : [], !mono),
+    mono,
+  };
 }
 
 const named = (person: { name: string | null; email: string }): string =>

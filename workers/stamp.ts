@@ -2,7 +2,7 @@
  * Draws over the pages of a PDF by appending one revision (ISO 32000-1 §7.5.6): the input stays byte for byte the
  * beginning of the output. All text is typeset in one run; each page then gets its drawings in their order.
  */
-import { itemOf, type Item, missingWarning, numbers, vectorsOf, warningOf, watermarkItem } from "./overlay.ts";
+import { type Item, itemOf, missingWarning, numbers, vectorsOf, warningOf, watermarkItem } from "./overlay.ts";
 import { balanceOf } from "./pdf/content.ts";
 import { importPageAsForm } from "./pdf/import.ts";
 import { PdfDict, PdfError, type PdfObject, PdfRef, pdfDate } from "./pdf/objects.ts";
@@ -114,7 +114,8 @@ function addWatermark(
   for (const page of pages) {
     const { width, height } = displayedSize(page);
     const key = `${width} ${height}`;
-    const sheet = known.get(key) ?? sheets.push({ width, height, items: [watermarkItem(watermark, width, height)] }) - 1;
+    const sheet =
+      known.get(key) ?? sheets.push({ width, height, items: [watermarkItem(watermark, width, height)] }) - 1;
     known.set(key, sheet);
     layers.set(page.index + 1, [...(layers.get(page.index + 1) ?? []), { sheet }]);
   }

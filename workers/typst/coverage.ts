@@ -51,7 +51,8 @@ function readCoverage(path: string): Ranges {
     const tables = read(12, 16 * read(0, 12).getUint16(4));
     for (let at = 0; at < tables.byteLength; at += 16) {
       // "cmap"
-      if (tables.getUint32(at) === 0x636d6170) return readCmap(read(tables.getUint32(at + 8), tables.getUint32(at + 12)));
+      if (tables.getUint32(at) === 0x636d6170)
+        return readCmap(read(tables.getUint32(at + 8), tables.getUint32(at + 12)));
     }
     throw new Error(`${path} has no cmap table`);
   } finally {

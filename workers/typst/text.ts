@@ -13,11 +13,14 @@ export type PreparedText = {
 
 const SUBSTITUTE = "\u25a1";
 const OTHERS = ["Noto Sans Hebrew", "Noto Naskh Arabic", "Noto Sans Devanagari", "Noto Sans Thai", "Noto Sans Mono"];
-const CONTROL = /[\p{Cc}\u00ad\ufeff\ufff9-\ufffb\ufe00-\ufe0f\u{e0000}-\u{e0fff}]/u;
-/** Draws nothing, so needs no glyph: spaces, joiners, direction marks (Unicode Default_Ignorable_Code_Point). */
-const INVISIBLE = /[\s\p{Cf}\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180e\u3164\uffa0]/u;
+/** Controls, and marks that only choose between forms of a character: nothing that a font must have. */
+const CONTROL = /[\p{Cc}\p{Variation_Selector}\u00ad\ufeff\u{e0000}-\u{e007f}]/u;
+/** Draws nothing, so needs no glyph: spaces, joiners, direction marks. */
+const INVISIBLE = /[\p{White_Space}\p{Default_Ignorable_Code_Point}]/u;
 const RIGHT_TO_LEFT = /[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}]/u;
 const LETTER = /\p{L}/u;
+/** ASCII without runs of spaces. */
+const PLAIN = /^(?:[!-~]| (?! ))*$/;
 const LONG_WORD = /[!-~\u00a0-\u024f]{24,}/g;
 
 /**
@@ -26,11 +29,16 @@ const LONG_WORD = /[!-~\u00a0-\u024f]{24,}/g;
  */
 export function prepareText(raw: string, first: readonly string[] = [], breakable = false): PreparedText {
   const fonts = [...new Set([...first, bodyFont])];
+  // Every shipped face has these.
+  if (PLAIN.test(raw)) return { text: breakable ? breakWords(raw) : raw, fonts, dir: "ltr", missing: 0 };
   const candidates = [...OTHERS, ...eastAsian(raw)];
   let text = "";
   let missing = 0;
   let dir: "ltr" | "rtl" | null = null;
-  for (const char of raw.toWellFormed().replace(/\r\n?|[\u2028\u2029\u0085\v\f]/g, "\n").replace(/\t/g, "    ")) {
+  for (const char of raw
+    .toWellFormed()
+    .replace(/\r\n?|[\u2028\u2029\u0085\v\f]/g, "\n")
+    .replace(/\t/g, "    ")) {
     if (char === "\n") {
       text += char;
       continue;
@@ -52,9 +60,11 @@ export function prepareText(raw: string, first: readonly string[] = [], breakabl
   }
   // Runs of spaces would collapse into one.
   text = text.replace(/ {2,}/g, (spaces) => `${"\u00a0".repeat(spaces.length - 1)} `);
-  if (breakable) text = text.replace(LONG_WORD, (word) => [...word].join("\u200b"));
+  if (breakable) text = breakWords(text);
   return { text, fonts, dir: dir ?? "ltr", missing };
 }
+
+const breakWords = (text: string): string => text.replace(LONG_WORD, (word) => [...word].join("\u200b"));
 
 /** Han characters look different in Japan, Korea and China: kana or hangul beside them tell which is meant. */
 function eastAsian(text: string): string[] {
