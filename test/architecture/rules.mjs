@@ -1,0 +1,149 @@
+// Who may import whom. The array reads like the architecture document; `npm run check` and the architecture test enforce it.
+
+const features = "^server/features/([^/]+)/";
+const isomorphic =
+  "^(server/features/[^/]+/[a-z-]*(contract|state|jobs)\\.ts|server/kernel/(endpoint|problem|canonical|wire|jobs|tx)\\.ts|server/features/evidence/(merkle|anchor|verify)\\.ts|server/features/templates/(fields|variables|values|formula|document-content|pattern)\\.ts)";
+const typeOnly = ["type-only"];
+
+/** Service edges between features: who may call whose use cases. Everything else goes through a job or a contract. */
+const edges = {
+  identity: [],
+  keys: [],
+  mail: ["identity"],
+  templates: ["identity"],
+  envelopes: ["templates", "identity", "mail"],
+  signing: ["envelopes", "templates", "identity", "mail"],
+  evidence: ["envelopes", "signing", "templates", "keys", "identity", "mail"],
+  organization: ["identity", "envelopes"],
+};
+
+/** @type {import("dependency-cruiser").IForbiddenRuleType[]} */
+const forbidden = [
+  {
+    name: "1 isomorphic files run anywhere",
+    comment: "No node:, Koa, sqlite3 or React in what browsers load too.",
+    severity: "error",
+    from: { path: isomorphic },
+    to: { pathNot: [isomorphic, "node_modules/(zod|@noble)/"], dependencyTypesNot: typeOnly },
+  },
+  {
+    name: "2a the kernel imports no feature",
+    severity: "error",
+    from: { path: "^server/kernel/" },
+    to: { path: ["^server/features/", "^server/commands/", "^server/(compose|cli|main|pages|contract)\\.ts"] },
+  },
+  {
+    name: "2b only compose.ts imports routes and handlers",
+    severity: "error",
+    from: { path: "^server/", pathNot: "^server/compose\\.ts$" },
+    to: { path: "^server/features/[^/]+/[a-z-]*(routes|handlers)\\.ts$", pathNot: "^server/features/$1/" },
+  },
+  {
+    name: "2c services stand below routes and handlers",
+    severity: "error",
+    from: { path: "^server/features/[^/]+/", pathNot: "^server/features/[^/]+/[a-z-]*(routes|handlers)\\.ts$" },
+    to: { path: "^server/features/[^/]+/[a-z-]*(routes|handlers)\\.ts$" },
+  },
+  {
+    name: "2d store, state and present stand below services",
+    severity: "error",
+    from: { path: "^server/features/[^/]+/[a-z-]*(store|state|present)\\.ts$" },
+    to: { path: "^server/features/[^/]+/service\\.ts$" },
+  },
+  {
+    name: "2e contracts and jobs stand at the bottom",
+    severity: "error",
+    from: { path: "^server/features/[^/]+/[a-z-]*(contract|jobs)\\.ts$" },
+    to: { path: "^server/features/[^/]+/[a-z-]*(store|present|service)\\.ts$" },
+  },
+  {
+    name: "3a another feature's store never",
+    severity: "error",
+    from: { path: features },
+    to: { path: "^server/features/[^/]+/[a-z-]*store\\.ts$", pathNot: "^server/features/$1/" },
+  },
+  ...Object.entries(edges).map(([feature, others]) => ({
+    name: `3b ${feature} uses the services of ${others.length > 0 ? others.join(", ") : "no other feature"}`,
+    severity: "error",
+    from: { path: `^server/features/${feature}/` },
+    to: {
+      path: "^server/features/",
+      pathNot: [
+        `^server/features/(${[feature, ...others].join("|")})/`,
+        "^server/features/[^/]+/[a-z-]*(contract|jobs)\\.ts$",
+      ],
+    },
+  })),
+  {
+    name: "4a workers import only themselves and libraries",
+    severity: "error",
+    from: { path: "^workers/" },
+    to: { path: "^(server|apps|test|scripts)/" },
+  },
+  {
+    name: "4b only pool.ts knows worker files",
+    severity: "error",
+    from: { path: "^(server|apps)/", pathNot: "^server/kernel/pool\\.ts$" },
+    to: { path: "^workers/", dependencyTypesNot: typeOnly },
+  },
+  {
+    name: "5 apps take only isomorphic files from the server",
+    severity: "error",
+    from: { path: "^apps/" },
+    to: { path: "^server/", pathNot: isomorphic, dependencyTypesNot: typeOnly },
+  },
+  ...[
+    ["sqlite3", "server/kernel/(db|kysely-sqlite)\\.ts"],
+    ["nodemailer", "server/features/mail/transport\\.ts"],
+    ["piscina", "(server/kernel/pool|workers/tasks)\\.ts"],
+    ["undici", "server/kernel/outbound\\.ts"],
+    ["pkcs11js", "server/features/keys/pkcs11\\.ts"],
+    ["(koa|@koa/router)", "server/(kernel/api|compose)\\.ts"],
+  ].map(([library, only]) => ({
+    name: `6 ${library} only in ${only.replaceAll("\\", "")}`,
+    severity: "error",
+    from: { path: "^(server|workers|apps)/", pathNot: `^${only}$` },
+    to: { path: `^(node_modules/)?${library}(/|$)`, dependencyTypesNot: typeOnly },
+  })),
+  {
+    name: "6 sockets only through outbound.ts, SMTP and the server itself",
+    severity: "error",
+    from: {
+      path: "^(server|workers)/",
+      pathNot: "^server/(compose\\.ts|kernel/outbound\\.ts|features/mail/transport\\.ts)$",
+    },
+    to: { path: "^(node:)?(net|tls|http|https|http2|dgram)$", dependencyTypes: ["core"], dependencyTypesNot: typeOnly },
+  },
+  {
+    name: "7 the console's renderer never imports electron",
+    severity: "error",
+    from: { path: "^apps/console/src/renderer/" },
+    to: { path: "(^|/)electron(/|$)" },
+  },
+  {
+    name: "8a no cycles",
+    severity: "error",
+    from: {},
+    to: { circular: true, viaOnly: { dependencyTypesNot: typeOnly } },
+  },
+  {
+    name: "8b no production import of test/",
+    severity: "error",
+    from: { path: "^(server|workers|apps|installer)/" },
+    to: { path: "^test/" },
+  },
+];
+
+/** @type {import("dependency-cruiser").IConfiguration} */
+export default {
+  forbidden,
+  options: {
+    doNotFollow: { path: "node_modules" },
+    tsPreCompilationDeps: "specify",
+    tsConfig: { fileName: "tsconfig.json" },
+    enhancedResolveOptions: {
+      exportsFields: ["exports"],
+      conditionNames: ["import", "require", "node", "default", "types"],
+    },
+  },
+};
