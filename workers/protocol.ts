@@ -3,6 +3,8 @@
  * The file is types only, so the server may name tasks without loading what runs them; `tasks.ts` holds the functions.
  */
 
+import type { SealReport, VerifyTrust } from "./seal/verify.ts";
+
 /** A failure that the caller must expect. Anything thrown instead is a defect and counts as a crashed task. */
 export type WorkerFailure<Code extends string> = {
   code: Code;
@@ -53,7 +55,7 @@ export type Watermark = "TEST" | "PREVIEW";
 
 export type InspectCode = "not-a-pdf" | "damaged" | "encrypted" | "xfa" | "no-pages" | "too-many-pages" | "too-complex";
 export type DrawCode = "damaged" | "page-out-of-range" | "bad-image" | "missing-font" | "too-complex";
-export type SealCode = "damaged" | "signature-too-large" | "bad-certificate";
+export type SealCode = "damaged" | "signature-too-large" | "bad-certificate" | "timestamp-refused";
 
 export type CertificatePerson = {
   name: string;
@@ -125,12 +127,43 @@ export type SealInput = {
   fieldName: string;
 };
 
-/** What a seal asks of its caller while it runs: keys and network stay outside the worker. */
+/** What the seal itself needs: a signature, and a timestamp token over it. */
 export type SealPorts = {
   /** Signs the DER of the signed attributes (RFC 5652 §5.4): PKCS#1 v1.5 with SHA-256 for RSA, DER-encoded ECDSA with SHA-256. */
   sign: (signedAttributes: Uint8Array) => Promise<Uint8Array>;
   /** An RFC 3161 TimeStampToken (DER ContentInfo) over this SHA-256 imprint. */
   timestamp: (imprint: Uint8Array) => Promise<Uint8Array>;
+};
+
+/** Where the timestamp of a seal comes from. It is issued or verified in the worker, so that no task waits for another. */
+export type TimestampSource =
+  /** The built-in authority: `serial` is hexadecimal and never used before, its own certificate (DER) stands first. */
+  | { kind: "built-in"; certificates: Uint8Array[]; policy: string; serial: string }
+  /** An RFC 3161 authority: `nonce` is hexadecimal, `trusted` are DER certificates that its chain may end in. */
+  | {
+      kind: "request";
+      nonce: string;
+      trusted: Uint8Array[] /** seconds that its clock may be off */;
+      tolerance: number;
+    };
+
+export type SealTimestamp = {
+  /** ISO 8601 */
+  at: string;
+  /** Subject of the authority's certificate. */
+  authority: string | null;
+  /** SHA-256 of the trusted certificate that its chain ends in. */
+  anchorSha256: string | null;
+};
+
+/** What a running task asks of the main thread: keys and network stay there. */
+export type TaskPorts = {
+  /** Signs with the seal key; see `SealPorts`. */
+  sign: (signedAttributes: Uint8Array) => Promise<Uint8Array>;
+  /** Signs with the key of the built-in time-stamping authority, in the same way. */
+  signTimestamp: (signedAttributes: Uint8Array) => Promise<Uint8Array>;
+  /** Sends a TimeStampReq (RFC 3161 §2.4.1), returns the TimeStampResp. A failure is one of the authority, not of the task. */
+  requestTimestamp: (request: Uint8Array) => Promise<Uint8Array>;
 };
 
 /** Every task: its input, its output, the codes it may fail with. `inspect` runs on hostile input and alone has the shorter limits. */
@@ -161,8 +194,14 @@ export type Tasks = {
     output: { pdf: Uint8Array; pageCount: number };
     code: DrawCode;
   };
-  /** Appends the PAdES signature; `ports` are asked for the signature and the timestamp. */
-  seal: { input: SealInput; output: { pdf: Uint8Array }; code: SealCode };
+  /** Appends the PAdES signature, its timestamp from where `timestamp` says; null only for level B-B. */
+  seal: {
+    input: SealInput & { timestamp: TimestampSource | null };
+    output: { pdf: Uint8Array; timestamp: SealTimestamp | null };
+    code: SealCode;
+  };
+  /** Verifies every seal of a PDF against trusted certificates; a bad file is a report, not a failure. */
+  verifyPdf: { input: { pdf: Uint8Array } & VerifyTrust; output: SealReport; code: never };
 };
 export type TaskName = keyof Tasks;
 export type TaskResult<N extends TaskName> = Result<Tasks[N]["output"], Tasks[N]["code"]>;

@@ -4,8 +4,9 @@ import { move, transferableSymbol, valueSymbol } from "piscina";
 import { appendPages } from "./append-pages.ts";
 import { certificate } from "./certificate.ts";
 import { inspect } from "./inspect.ts";
-import type { SealPorts, TaskName, TaskResult, Tasks } from "./protocol.ts";
-import { seal } from "./seal/seal.ts";
+import type { TaskName, TaskPorts, TaskResult, Tasks } from "./protocol.ts";
+import { sealTask } from "./seal/task.ts";
+import { verifySealedPdf } from "./seal/verify.ts";
 import { stamp } from "./stamp.ts";
 
 /** What the main thread posts to a worker. `port` is there for `seal` only. */
@@ -13,13 +14,13 @@ export type TaskMessage = {
   [N in TaskName]: { task: N; input: Tasks[N]["input"]; port?: MessagePort | undefined };
 }[TaskName];
 /** What a seal posts through its port, and the answer with the same id. */
-export type Ask = { id: number; ask: keyof SealPorts; bytes: Uint8Array };
+export type Ask = { id: number; ask: keyof TaskPorts; bytes: Uint8Array };
 export type Answer = { id: number; bytes: Uint8Array } | { id: number; error: string };
 
 /** The entry that Piscina calls. Large outputs change their owner instead of being copied. */
 export default async function run(message: TaskMessage): Promise<unknown> {
   const result = await perform(message);
-  const pdf = result.ok ? result.value.pdf : null;
+  const pdf = result.ok && "pdf" in result.value ? result.value.pdf : null;
   // A view on a pooled buffer cannot change its owner alone, and the typesetter's memory is not V8's to give away.
   if (!pdf || pdf.byteLength !== pdf.buffer.byteLength || message.task === "certificate") return result;
   return move({ [transferableSymbol]: pdf.buffer, [valueSymbol]: result });
@@ -39,16 +40,18 @@ async function perform(message: TaskMessage): Promise<TaskResult<TaskName>> {
       if (!message.port) throw new TypeError("a seal needs a port to ask for its signature");
       const port = message.port;
       try {
-        return await seal(message.input, portsOver(port));
+        return await sealTask(message.input, portsOver(port));
       } finally {
         port.close();
       }
     }
+    case "verifyPdf":
+      return { ok: true, value: verifySealedPdf(message.input.pdf, message.input) };
   }
 }
 
 /** Questions to the main thread, answered by id; a closed port fails all that wait. */
-function portsOver(port: MessagePort): SealPorts {
+function portsOver(port: MessagePort): TaskPorts {
   const waiting = new Map<number, { resolve: (bytes: Uint8Array) => void; reject: (error: Error) => void }>();
   let next = 1;
   port.on("message", (answer: Answer) => {
@@ -68,5 +71,9 @@ function portsOver(port: MessagePort): SealPorts {
       port.postMessage({ id, ask: what, bytes } satisfies Ask);
     });
   };
-  return { sign: (bytes) => ask("sign", bytes), timestamp: (bytes) => ask("timestamp", bytes) };
+  return {
+    sign: (bytes) => ask("sign", bytes),
+    signTimestamp: (bytes) => ask("signTimestamp", bytes),
+    requestTimestamp: (bytes) => ask("requestTimestamp", bytes),
+  };
 }

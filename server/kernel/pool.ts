@@ -2,12 +2,12 @@ import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { MessageChannel, type MessagePort } from "node:worker_threads";
 import type { Piscina } from "piscina";
-import type { SealPorts, TaskName, TaskResult, Tasks } from "../../workers/protocol.ts";
+import type { TaskName, TaskPorts, TaskResult, Tasks } from "../../workers/protocol.ts";
 import type { Answer, Ask } from "../../workers/tasks.ts";
 
 export type TaskOptions = {
   /** Answer what a seal asks for while it runs. What they throw comes out of `run` unchanged. */
-  ports?: SealPorts;
+  ports?: TaskPorts;
   signal?: AbortSignal;
   /** Milliseconds of work, waiting for a free worker not counted. */
   timeoutMs?: number;
@@ -54,6 +54,7 @@ const timeouts: Record<TaskName, number> = {
   certificate: 30_000,
   appendPages: 60_000,
   seal: 120_000,
+  verifyPdf: 60_000,
 };
 const idleTimeoutMs = 60_000;
 const heapLimitMb = 1024;
@@ -128,7 +129,7 @@ export function openPool(options: PoolOptions = {}): Pool {
     task: N,
     input: Tasks[N]["input"],
     signal: AbortSignal,
-    ports: SealPorts | undefined,
+    ports: TaskPorts | undefined,
   ): Promise<TaskResult<N>> {
     piscina ??= start();
     const pool = await piscina;
@@ -147,7 +148,7 @@ export function openPool(options: PoolOptions = {}): Pool {
     task: N,
     input: Tasks[N]["input"],
     signal: AbortSignal,
-    ports: SealPorts | undefined,
+    ports: TaskPorts | undefined,
   ): Promise<TaskResult<N>> {
     for (let left = 1; ; left -= 1) {
       try {
@@ -191,7 +192,7 @@ export function openPool(options: PoolOptions = {}): Pool {
 class PortFailure extends Error {}
 
 /** Answers a worker's questions over a channel. The first failure of a port is kept for the caller. */
-function openBridge(ports: SealPorts): { remote: MessagePort; failure: PortFailure | undefined; close(): void } {
+function openBridge(ports: TaskPorts): { remote: MessagePort; failure: PortFailure | undefined; close(): void } {
   const { port1, port2 } = new MessageChannel();
   const bridge = { remote: port2, failure: undefined as PortFailure | undefined, close: () => port1.close() };
   port1.on("message", ({ id, ask, bytes }: Ask) => {

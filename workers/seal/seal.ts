@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { name, PdfError, type PdfObject, pdfDate, textString } from "../pdf/objects.ts";
 import { openPdf } from "../pdf/reader.ts";
 import { beginRevision } from "../pdf/revision.ts";
-import type { SealInput, SealPorts, TaskResult } from "../protocol.ts";
+import type { Result, SealCode, SealInput, SealPorts } from "../protocol.ts";
 import { keyKind, OID, type SealKey, signatureAlgorithm, signatureSize, verifySignature } from "./algorithms.ts";
 import { type Certificate, maySign, parseCertificate } from "./certificate.ts";
 import { encodeSignedData, parseSignedData, signedAttributes } from "./cms.ts";
@@ -28,7 +28,7 @@ class SealError extends Error {
  * Appends a signature revision; the input stays byte for byte the beginning of the output.
  * What the ports throw passes through untouched.
  */
-export async function seal(input: SealInput, ports: SealPorts): Promise<TaskResult<"seal">> {
+export async function seal(input: SealInput, ports: SealPorts): Promise<Result<{ pdf: Uint8Array }, SealCode>> {
   try {
     const certificates = sealCertificates(input);
     const prepared = prepareSignature(beginRevision(openPdf(input.pdf)), {
