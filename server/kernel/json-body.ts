@@ -18,10 +18,23 @@ export function parseJson(bytes: Uint8Array): unknown {
     throw new AppError("malformed-request", { detail: "The body is not valid UTF-8.", cause });
   }
   try {
-    return JSON.parse(text);
+    return suspicious.test(text) ? JSON.parse(text, onlyStorable) : JSON.parse(text);
   } catch (cause) {
+    if (cause instanceof AppError) throw cause;
     throw new AppError("malformed-request", { detail: `The body is not valid JSON${placeOf(cause)}.`, cause });
   }
+}
+
+const suspicious = /\\u(?:[dD][89a-fA-F]|0000)/;
+
+/** Escapes can spell what no text may hold: lone surrogates (RFC 7493 §2.1) and U+0000, which databases cut or refuse. */
+function onlyStorable(key: string, value: unknown): unknown {
+  for (const text of [key, value]) {
+    if (typeof text === "string" && (!text.isWellFormed() || text.includes("\u0000"))) {
+      throw new AppError("malformed-request", { detail: "The body holds a lone surrogate or the character U+0000." });
+    }
+  }
+  return value;
 }
 
 /** V8 names the place only in its message; the sentence is ours, the position is all we take. */
