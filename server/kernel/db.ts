@@ -12,7 +12,6 @@ import type { Migration } from "./schema.ts";
 import { type TxScope, txScope } from "./tx.ts";
 
 export { jsonArrayFrom, jsonObjectFrom } from "./json-sql.ts";
-export { appendOnly, strictTable } from "./schema.ts";
 
 /** Every table and its row; a feature adds its own by `declare module "…/kernel/db.ts" { interface Tables { … } }`. */
 export interface Tables {
@@ -219,19 +218,20 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     const scope: Scope = { ended: false, broken: undefined };
     const topics = new Set<string>();
     const callbacks: (() => void)[] = [];
-    let pending = 0;
+    const underWay = new Set<Promise<unknown>>();
     const connection: DatabaseConnection = {
-      async executeQuery(query) {
+      async executeQuery<R>(query: CompiledQuery) {
         if (scope.ended) throw new Error("this transaction has ended");
         if (scope.broken !== undefined) throw scope.broken;
-        pending += 1;
+        const work = writer.executeQuery<R>(query);
+        underWay.add(work);
         try {
-          return await writer.executeQuery(query);
+          return await work;
         } catch (error) {
           if (error instanceof Error && rollsBackByItself.has(errorNumber(error))) scope.broken = error;
           throw error;
         } finally {
-          pending -= 1;
+          underWay.delete(work);
         }
       },
       streamQuery: () => writer.streamQuery(),
@@ -253,7 +253,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     try {
       const value = await runningScope.run(scope, fn, tx);
       if (scope.broken !== undefined) throw scope.broken;
-      if (pending > 0) throw new Error("a statement of this transaction was not awaited");
+      if (underWay.size > 0) throw new Error("a statement of this transaction was not awaited");
       return {
         value,
         committed() {
@@ -263,6 +263,8 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
       };
     } finally {
       scope.ended = true;
+      // A statement that nobody awaits must not run after the rollback, where it would commit by itself.
+      if (underWay.size > 0) await Promise.allSettled(underWay);
     }
   }
 

@@ -11,7 +11,7 @@ export type RateLimit = {
   resetSeconds: number;
 };
 
-/** Counts calls in memory: see docs/decisions for why not in a file. Lock-outs that must outlive a restart are rows of their feature. */
+/** Counts calls in memory: docs/decisions/010 says why not in a file. Lock-outs that must outlive a restart are rows of their feature. */
 export type RateLimits = {
   /** Takes one point; a refused call takes none. */
   take(rule: RateRule, key: string): Promise<RateLimit>;
