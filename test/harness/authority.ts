@@ -58,6 +58,7 @@ const NEW_KEY: Record<KeyKind, string[]> = {
 export const TEST_POLICY = "1.3.6.1.4.1.99999.1";
 
 export type AuthorityOptions = {
+  ca?: KeyKind;
   seal?: KeyKind;
   timestamp?: KeyKind;
   timestampExtensions?: "timestamp" | "wrong-timestamp";
@@ -76,7 +77,18 @@ export function makeAuthority(options: AuthorityOptions = {}): Authority {
   const label = options.name ?? "Test";
   const subject = (cn: string): string[] => ["-subj", `/O=${label}/CN=${label} ${cn}`];
   const ca = ["-keyout", path("ca.key"), "-out", path("ca.crt")];
-  run("req", "-x509", ...NEW_KEY["ec-p256"], ...common, ...ca, ...subject("CA"), "-days", "3650", "-extensions", "ca");
+  run(
+    "req",
+    "-x509",
+    ...NEW_KEY[options.ca ?? "ec-p256"],
+    ...common,
+    ...ca,
+    ...subject("CA"),
+    "-days",
+    "3650",
+    "-extensions",
+    "ca",
+  );
   const certify = (name: string, kind: KeyKind, extensions: string, cn: string): Identity => {
     const request = ["-keyout", path(`${name}.key`), "-out", path(`${name}.csr`)];
     run("req", "-new", ...NEW_KEY[kind], ...common, ...request, ...subject(cn));

@@ -1,5 +1,5 @@
 /** One more revision at the end of a PDF (ISO 32000-1 §7.5.6): what stands before it stays byte for byte. */
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { deflateSync } from "node:zlib";
 import { name, ObjectSource, PdfDict, PdfError, type PdfObject, PdfRef, PdfStream, PdfString } from "./objects.ts";
 import type { PdfFile } from "./reader.ts";
@@ -103,10 +103,13 @@ export class Revision extends ObjectSource {
     for (const [key, value] of old.map) if (!OWN_KEYS.has(key)) trailer.set(key, value);
     trailer.set("Prev", this.file.startXref);
     const id = this.file.array(old.get("ID"));
-    const hash = createHash("sha256");
-    for (const part of id ?? []) if (part instanceof PdfString) hash.update(part.bytes);
-    const digest = hash.update(`${this.file.bytes.length} `).update(out.finish()).digest().subarray(0, 16);
-    const fresh = new PdfString(digest, true);
+    const seed = (id ?? []).flatMap((part) => (part instanceof PdfString ? [part.bytes] : []));
+    const digest = hash(
+      "sha256",
+      Buffer.concat([...seed, Buffer.from(`${this.file.bytes.length} `), out.finish()]),
+      "buffer",
+    );
+    const fresh = new PdfString(digest.subarray(0, 16), true);
     const permanent = id?.[0] instanceof PdfString ? new PdfString(id[0].bytes, true) : fresh;
     return trailer.set("ID", [permanent, fresh]);
   }

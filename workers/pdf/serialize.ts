@@ -2,34 +2,42 @@
 import { PdfDict, PdfName, type PdfObject, PdfRaw, PdfRef, PdfStream, PdfString } from "./objects.ts";
 import { isRegular } from "./parser.ts";
 
-/** A growing buffer that knows how long it is. */
+/** A growing buffer that knows how long it is. Text is gathered first: many small writes cost more than the bytes. */
 export class ByteWriter {
   #buffer = Buffer.allocUnsafe(16 * 1024);
-  #length = 0;
+  #written = 0;
+  #pending = "";
 
   get length(): number {
-    return this.#length;
+    return this.#written + this.#pending.length;
   }
   #room(bytes: number): void {
-    if (this.#length + bytes <= this.#buffer.length) return;
-    const larger = Buffer.allocUnsafe(Math.max(this.#buffer.length * 2, this.#length + bytes));
-    this.#buffer.copy(larger, 0, 0, this.#length);
+    if (this.#written + bytes <= this.#buffer.length) return;
+    const larger = Buffer.allocUnsafe(Math.max(this.#buffer.length * 2, this.#written + bytes));
+    this.#buffer.copy(larger, 0, 0, this.#written);
     this.#buffer = larger;
   }
-  /** Characters above U+00FF are a defect of the caller: each is written as one byte. */
+  #flush(): void {
+    if (this.#pending === "") return;
+    this.#room(this.#pending.length);
+    this.#written += this.#buffer.write(this.#pending, this.#written, "latin1");
+    this.#pending = "";
+  }
+  /** Each character is one byte; those above U+00FF are a defect of the caller. */
   text(text: string): this {
-    this.#room(text.length);
-    this.#length += this.#buffer.write(text, this.#length, "latin1");
+    this.#pending += text;
     return this;
   }
   bytes(bytes: Uint8Array): this {
+    this.#flush();
     this.#room(bytes.length);
-    this.#buffer.set(bytes, this.#length);
-    this.#length += bytes.length;
+    this.#buffer.set(bytes, this.#written);
+    this.#written += bytes.length;
     return this;
   }
   finish(): Buffer {
-    return this.#buffer.subarray(0, this.#length);
+    this.#flush();
+    return this.#buffer.subarray(0, this.#written);
   }
 }
 

@@ -79,7 +79,8 @@ export function verifySignature(
   const rsaDigest = RSA_ALGORITHMS.get(name);
   if (rsaDigest !== undefined) {
     if (key.asymmetricKeyType !== "rsa" || (parameters && !isNull(parameters))) return false;
-    return verify(rsaDigest ?? digest, data, { key, padding: constants.RSA_PKCS1_PADDING }, signature);
+    // PKCS#1 v1.5 is the default for keys of this type.
+    return verify(rsaDigest ?? digest, data, key, signature);
   }
   const ecdsaDigest = ECDSA_ALGORITHMS.get(name);
   if (ecdsaDigest !== undefined) {

@@ -1,5 +1,5 @@
 /** X.509 certificates (RFC 5280): what signing and verifying need beyond node:crypto, and chain building. */
-import { createHash, type KeyObject, X509Certificate } from "node:crypto";
+import { hash, type KeyObject, X509Certificate } from "node:crypto";
 import { DerError, type DerNode, decodeWhole, TAG } from "./der.ts";
 
 export type Certificate = {
@@ -20,8 +20,22 @@ export const EXTENSION = {
 } as const;
 export const TIME_STAMPING = "1.3.6.1.5.5.7.3.8";
 
+// The same few certificates come with every seal and every timestamp; parsing them costs more than the rest of the CMS.
+const parsed = new Map<string, Certificate>();
+const MAX_PARSED = 64;
+
 /** @throws DerError when the bytes are not one X.509 certificate. */
 export function parseCertificate(der: Uint8Array): Certificate {
+  const sha256 = hash("sha256", der, "hex");
+  const known = parsed.get(sha256);
+  if (known) return known;
+  const certificate = parse(Uint8Array.from(der), sha256);
+  if (parsed.size === MAX_PARSED) parsed.clear();
+  parsed.set(sha256, certificate);
+  return certificate;
+}
+
+function parse(der: Uint8Array, sha256: string): Certificate {
   const whole = decodeWhole(der);
   const fields = whole.children()[0]?.children() ?? [];
   const offset = fields[0]?.tag === 0xa0 ? 1 : 0;
@@ -45,7 +59,7 @@ export function parseCertificate(der: Uint8Array): Certificate {
     publicKey,
     issuer: issuer.raw,
     serial: serial.raw,
-    sha256: createHash("sha256").update(der).digest("hex"),
+    sha256,
     extensions: extensions(list?.children() ?? []),
   };
 }
