@@ -8,7 +8,7 @@ import type { SealInput } from "../../../workers/protocol.ts";
 import { seal } from "../../../workers/seal/seal.ts";
 import { verifySealedPdf } from "../../../workers/seal/verify.ts";
 import { type Authority, makeAuthority } from "../../harness/authority.ts";
-import { judgeSealedPdf } from "../../harness/judges.ts";
+import { judgeSealedPdf } from "../../../server/commands/demo/judges.ts";
 import { samplePdf, type Variant, variant } from "../pdf/samples.ts";
 
 // Behind the beginning of the certificates that are about to be made.

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { seal } from "../../../workers/seal/seal.ts";
 import { type SealReport, verifySealedPdf } from "../../../workers/seal/verify.ts";
 import { type Authority, makeAuthority } from "../../harness/authority.ts";
-import { judgeSealedPdf } from "../../harness/judges.ts";
+import { judgeSealedPdf } from "../../../server/commands/demo/judges.ts";
 import { samplePdf } from "../pdf/samples.ts";
 
 const at = new Date(Date.now() + 60_000).toISOString();
