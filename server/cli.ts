@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import { apiKey } from "./commands/api-key.ts";
 import { type Command, type CommandContext, type Streams, UsageError } from "./commands/command.ts";
-import { demo } from "./commands/demo.ts";
+import { demo } from "./commands/demo/demo.ts";
 import { doctor } from "./commands/doctor.ts";
 import { fsckCommand } from "./commands/fsck.ts";
 import { init } from "./commands/init.ts";
