@@ -1,0 +1,116 @@
+import { createHash, randomBytes } from "node:crypto";
+import { mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { BlobDamaged, BlobMissing, openBlobs } from "../../server/kernel/blobs.ts";
+import { openSecrets } from "../../server/kernel/secrets.ts";
+import { temporaryFolder } from "./open.ts";
+
+const secrets = openSecrets(randomBytes(32));
+
+async function namesIn(list: AsyncIterable<string>): Promise<string[]> {
+  const names = [];
+  for await (const name of list) names.push(name);
+  return names;
+}
+
+async function setUp() {
+  const folder = await temporaryFolder();
+  const blobs = await openBlobs({ folder, secrets });
+  const path = (sha256: string) => join(folder, sha256.slice(0, 2), sha256.slice(2, 4), sha256);
+  return { folder, blobs, path };
+}
+
+test("content comes back under its SHA-256 and lies encrypted on the disk", async () => {
+  const { blobs, path } = await setUp();
+  for (const content of [Buffer.from("%PDF-1.7 secret clause"), Buffer.alloc(0), randomBytes(300_000)]) {
+    const { sha256, size } = await blobs.put(content);
+    expect(sha256).toBe(createHash("sha256").update(content).digest("hex"));
+    expect(size).toBe(content.length);
+    expect(Buffer.from(await blobs.get(sha256))).toEqual(content);
+    expect(await blobs.has(sha256)).toBe(true);
+    expect(await blobs.size(sha256)).toBe(content.length);
+    expect((await stat(path(sha256))).mode & 0o777).toBe(0o600);
+  }
+  const { sha256 } = await blobs.put(Buffer.from("%PDF-1.7 secret clause"));
+  expect((await readFile(path(sha256))).includes("secret")).toBe(false);
+});
+
+test("the same content is written once, also by callers at the same time; the buffer stays the caller's", async () => {
+  const { blobs, path } = await setUp();
+  const content = randomBytes(100_000);
+  const original = Buffer.from(content);
+  const puts = Array.from({ length: 20 }, () => blobs.put(content));
+  content.fill(0);
+  const shas = new Set((await Promise.all(puts)).map(({ sha256 }) => sha256));
+  expect(shas.size).toBe(1);
+  const [sha256 = ""] = shas;
+  expect(Buffer.from(await blobs.get(sha256))).toEqual(original);
+  const { mtimeMs } = await stat(path(sha256));
+  await blobs.put(original);
+  expect((await stat(path(sha256))).mtimeMs).toBe(mtimeMs);
+});
+
+test("a missing, changed, shortened, or exchanged file is noticed; a shortened one is written again", async () => {
+  const { blobs, path } = await setUp();
+  const content = randomBytes(1000);
+  const { sha256 } = await blobs.put(content);
+  const other = await blobs.put(randomBytes(1000));
+  const file = await readFile(path(sha256));
+  await expect(blobs.get("0".repeat(64))).rejects.toThrow(BlobMissing);
+  await expect(blobs.size("0".repeat(64))).rejects.toThrow(BlobMissing);
+  expect(await blobs.has("0".repeat(64))).toBe(false);
+  for (const place of [0, 5, 40, 100, file.length - 1]) {
+    const changed = Buffer.from(file);
+    changed[place] = (changed[place] ?? 0) ^ 1;
+    await writeFile(path(sha256), changed);
+    await expect(blobs.get(sha256)).rejects.toThrow(BlobDamaged);
+  }
+  await writeFile(path(sha256), await readFile(path(other.sha256)));
+  await expect(blobs.get(sha256)).rejects.toThrow(BlobDamaged);
+  await writeFile(path(sha256), file.subarray(0, 500));
+  await expect(blobs.get(sha256)).rejects.toThrow(BlobDamaged);
+  await blobs.put(content);
+  expect(Buffer.from(await blobs.get(sha256))).toEqual(content);
+});
+
+test("only a SHA-256 names a blob", async () => {
+  const { blobs } = await setUp();
+  for (const name of ["../../etc/passwd", "", "A".repeat(64), "0".repeat(63)]) {
+    await expect(blobs.get(name)).rejects.toThrow(TypeError);
+  }
+});
+
+test("what an interrupted write left is cleared at the start; the list names every blob", async () => {
+  const { folder, blobs } = await setUp();
+  const names = [];
+  for (let index = 0; index < 5; index += 1) names.push((await blobs.put(Buffer.from(`blob ${index}`))).sha256);
+  await mkdir(join(folder, "tmp"), { recursive: true });
+  await writeFile(join(folder, "tmp", "17"), "half");
+  const again = await openBlobs({ folder, secrets });
+  expect(await readdir(join(folder, "tmp"))).toEqual([]);
+  expect((await namesIn(again.list())).sort()).toEqual(names.sort());
+  await again.remove(names[0] ?? "");
+  expect(await namesIn(again.list())).toHaveLength(4);
+});
+
+test("a write that fails leaves nothing behind", async () => {
+  const { folder, blobs } = await setUp();
+  await rm(join(folder, "tmp"), { recursive: true });
+  await expect(blobs.put(Buffer.from("x"))).rejects.toThrow("ENOENT");
+  await mkdir(join(folder, "tmp"));
+  const { sha256 } = await blobs.put(Buffer.from("x"));
+  expect(await namesIn(blobs.list())).toEqual([sha256]);
+});
+
+test("blobs of an old master key are wrapped again under the new one", async () => {
+  const folder = await temporaryFolder();
+  const old = randomBytes(32);
+  const next = randomBytes(32);
+  const { sha256 } = await (await openBlobs({ folder, secrets: openSecrets(old) })).put(Buffer.from("deed"));
+  const rotating = await openBlobs({ folder, secrets: openSecrets(next, [old]) });
+  expect(await rotating.rewrap(sha256)).toBe("rewrapped");
+  expect(await rotating.rewrap(sha256)).toBe("current");
+  const after = await openBlobs({ folder, secrets: openSecrets(next) });
+  expect(Buffer.from(await after.get(sha256)).toString()).toBe("deed");
+});
