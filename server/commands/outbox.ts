@@ -18,7 +18,7 @@ export const outbox: Command = {
     );
     const text = mails.map(
       (mail) =>
-        `${mail.createdAt}  ${mail.status.padEnd(6)}  ${mail.to}  ${mail.subject}${mail.error ? `\n  ${mail.error}` : ""}${mail.text ? `\n${indent(mail.text)}` : ""}`,
+        `${mail.createdAt}  ${mail.status.padEnd(6)}  ${mail.to.email}  ${mail.subject}${mail.error ? `\n  ${mail.error}` : ""}${mail.text ? `\n${indent(mail.text)}` : ""}`,
     );
     print(context, mails, text.length === 0 ? "The outbox is empty." : text.join("\n\n"));
     return 0;

@@ -56,8 +56,7 @@ async function onOwnAppliance(
       mode: "live",
       scopes: [...permissions],
     });
-    const mailbox = async () =>
-      (await listMail(deps.db.read, deps, {})).map((mail) => ({ ...mail, text: mail.text ?? "" }));
+    const mailbox = () => listMail(deps.db.read, deps, {});
     return await mainJob(context, { url, key, mailbox, ...job });
   } finally {
     await appliance.stop(5000);

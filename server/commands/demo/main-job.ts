@@ -14,8 +14,8 @@ export const people: readonly [Person, Person] = [
   { role: "Contractor", name: "Carl Contractor", email: "carl@example.net" },
 ];
 
-/** A line of a mail that the demo reads: who it is to and its text. */
-export type ReadMail = { id: string; to: string; kind: string; text: string };
+/** What a person reads in a mail: the one link or the one code. */
+export type ReadMail = { id: string; to: { email: string }; kind: string; link: string | null; code: string | null };
 export type Mailbox = () => Promise<ReadMail[]>;
 
 /** Uploads the PDF and publishes a template with one signer role a person, fields on its pages. */
@@ -139,11 +139,11 @@ export async function waitFor<T>(
   }
 }
 
-/** The token of the newest signing link that was mailed to this address for this envelope, other than those in `not`. */
+/** The token of the newest signing link that was mailed to this address. */
 export async function linkFor(mailbox: Mailbox, email: string): Promise<string> {
   return await waitFor(`the signing mail to ${email}`, async () => {
-    const mails = (await mailbox()).filter((mail) => mail.kind === "signing_request" && mail.to === email);
-    return mails.at(-1)?.text.match(/\/sign#(\S+)/)?.[1];
+    const mails = (await mailbox()).filter((mail) => mail.kind === "signing_request" && mail.to.email === email);
+    return mails.at(-1)?.link?.split("#")[1];
   });
 }
 
@@ -167,9 +167,9 @@ async function enterCode(signer: Client, person: Person, mailbox: Mailbox): Prom
   await signer.json(OtpSent, "/v1/signing/otp", { json: {} });
   const code = await waitFor(`the code for ${person.email}`, async () => {
     const mails = (await mailbox()).filter(
-      (mail) => mail.kind === "code" && mail.to === person.email && !before.has(mail.id),
+      (mail) => mail.kind === "code" && mail.to.email === person.email && !before.has(mail.id),
     );
-    return mails.at(-1)?.text.match(/\b(\d{6})\b/)?.[1];
+    return mails.at(-1)?.code;
   });
   await signer.json(OtpVerified, "/v1/signing/otp/verify", { json: { code } });
 }
