@@ -52,7 +52,9 @@ export type ComposeOptions = {
 };
 
 /** Builds everything that use cases share. Opens the data folder, makes the master key on first use. */
-export async function openDeps(options: ComposeOptions): Promise<{ deps: Deps; close: () => Promise<void> }> {
+export async function openDeps(
+  options: ComposeOptions & { serving?: boolean },
+): Promise<{ deps: Deps; close: () => Promise<void> }> {
   const { config, log } = options;
   const clock = options.clock ?? systemClock;
   const masterKey = await loadOrCreateMasterKey(config.masterKeyFile);
@@ -63,7 +65,7 @@ export async function openDeps(options: ComposeOptions): Promise<{ deps: Deps; c
     secrets,
     onBoundary: options.onBoundary,
   });
-  const blobs = await openBlobs({ folder: path.join(config.dataDir, "blobs"), secrets });
+  const blobs = await openBlobs({ folder: path.join(config.dataDir, "blobs"), secrets, clear: options.serving });
   const limits = openRateLimits({ clock });
   const pool = openPool({ threads: config.workers });
   const outbound = openOutbound({
@@ -117,7 +119,7 @@ export async function startAppliance(options: ComposeOptions): Promise<Appliance
   const lock = await lockDataFolder(options.config.dataDir);
   const front = await listen(options.config);
   const config = withPort(options.config, front.port);
-  const { deps, close } = await openDeps({ ...options, config });
+  const { deps, close } = await openDeps({ ...options, config, serving: true });
   const api = createApi({
     deps,
     bindings: [
@@ -132,7 +134,7 @@ export async function startAppliance(options: ComposeOptions): Promise<Appliance
       dashboard: async () => {
         throw new AppError("unauthorized", { detail: "This operation needs a dashboard session." });
       },
-      signer: (request) => authenticateSigner(deps, request.header("authorization")),
+      signer: (request) => authenticateSigner(deps, request.header("authorization"), request),
       viewer: async () => {
         throw new AppError("token-invalid");
       },

@@ -1,5 +1,5 @@
 import { createHash, randomBytes, webcrypto } from "node:crypto";
-import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { type FileHandle, mkdir, mkdtemp, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { type Secrets, wrappedKeyLength } from "./secrets.ts";
 
@@ -86,11 +86,18 @@ function isMissing(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === "ENOENT";
 }
 
-/** Opens the store and clears what an interrupted write left. */
-export async function openBlobs({ folder, secrets }: { folder: string; secrets: Secrets }): Promise<Blobs> {
-  const temporary = join(folder, "tmp");
-  await rm(temporary, { recursive: true, force: true });
-  await mkdir(temporary, { recursive: true, mode: 0o700 });
+export type BlobOptions = {
+  folder: string;
+  secrets: Secrets;
+  /** Clears what interrupted writes left. Only for who holds the data folder's lock: another process may be writing. */
+  clear?: boolean | undefined;
+};
+
+/** Opens the store. Each process writes its drafts in a folder of its own, so that a command may run beside the server. */
+export async function openBlobs({ folder, secrets, clear }: BlobOptions): Promise<Blobs> {
+  if (clear) await rm(join(folder, "tmp"), { recursive: true, force: true });
+  await mkdir(join(folder, "tmp"), { recursive: true, mode: 0o700 });
+  const temporary = await mkdtemp(join(folder, "tmp", "writer-"));
 
   const folders = new Map<string, Promise<void>>();
   const writing = new Map<string, Promise<void>>();
