@@ -60,7 +60,7 @@ export const AuditEntry = z
     actor: Actor,
     ip: z.string().nullable(),
     userAgent: z.string().nullable(),
-    data: z.record(z.string(), z.json()),
+    data: z.record(z.string(), z.unknown()),
     prevHash: Hex64,
     hash: Hex64,
   })

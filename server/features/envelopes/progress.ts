@@ -5,7 +5,6 @@ import type { Deps } from "../../kernel/deps.ts";
 import { type Actor, systemActor } from "../../kernel/wire.ts";
 import { senderAddresses } from "../identity/service.ts";
 import { queueMail } from "../mail/service.ts";
-import { type PublishedVersion, publishedVersion } from "../templates/service.ts";
 import { appendAudit } from "./audit.ts";
 import type { EnvelopeStatus, FieldValue } from "./contract.ts";
 import { actorOf, mailHead, move, tryMove } from "./move.ts";
@@ -27,11 +26,6 @@ export type { CarbonCopyRow, EnvelopeRow, RecipientRow, RevisionRow, ViewerRow }
 /** Of any organization: the caller has been let in by a token of this envelope, or is a job. */
 export function loadEnvelope(reader: Reader, envelope: string): Promise<EnvelopeRecord | undefined> {
   return readEnvelope(reader, envelope);
-}
-
-/** The template version that the envelope was made from. */
-export function versionOf(deps: Deps, reader: Reader, envelope: EnvelopeRow): Promise<PublishedVersion> {
-  return publishedVersion(deps, reader, envelope.organization, envelope.template, envelope.template_version);
 }
 
 type Recipient = { envelope: string; recipient: string };

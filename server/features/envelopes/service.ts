@@ -1,10 +1,18 @@
 import { decodeCursor, encodeCursor, type Place, pageOf } from "../../kernel/cursor.ts";
+import type { Reader } from "../../kernel/db.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { AppError, notFound } from "../../kernel/errors.ts";
+import { type PublishedVersion, publishedVersion } from "../templates/service.ts";
 import { auditTrail } from "./audit.ts";
 import type { DocumentVersion, Envelope, ListEnvelopesQuery } from "./contract.ts";
 import { presentListed } from "./present.ts";
 import { type EnvelopeRecord, type Owner, readEnvelopes, readOwnedEnvelope } from "./store.ts";
+import type { EnvelopeRow } from "./tables.ts";
+
+/** The template version that the envelope was made from. */
+export function versionOf(deps: Deps, reader: Reader, envelope: EnvelopeRow): Promise<PublishedVersion> {
+  return publishedVersion(deps, reader, envelope.organization, envelope.template, envelope.template_version);
+}
 
 /** An envelope of this organization and mode. @throws AppError not-found */
 export async function ownedEnvelope(deps: Deps, id: string, owner: Owner): Promise<EnvelopeRecord> {

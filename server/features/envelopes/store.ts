@@ -237,27 +237,32 @@ export async function countCompleted(reader: Reader, organization: string, since
   return row?.count ?? 0;
 }
 
-export async function insertEnvelope(
+export async function insertEnvelope(tx: Tx, row: EnvelopeRow): Promise<void> {
+  await tx.insertInto("envelopes").values(row).execute();
+}
+
+export async function insertPeople(
   tx: Tx,
-  rows: { envelope: EnvelopeRow; recipients: RecipientRow[]; cc: CarbonCopyRow[]; viewers: ViewerRow[] },
+  rows: { recipients: RecipientRow[]; cc: CarbonCopyRow[]; viewers: ViewerRow[] },
 ): Promise<void> {
-  await tx.insertInto("envelopes").values(rows.envelope).execute();
   await tx.insertInto("recipients").values(rows.recipients).execute();
   if (rows.cc.length > 0) await tx.insertInto("carbon_copies").values(rows.cc).execute();
   if (rows.viewers.length > 0) await tx.insertInto("viewers").values(rows.viewers).execute();
 }
 
-/** Takes the externalId for this envelope. @throws a unique violation when another envelope has it */
+/** Takes the externalId for this envelope. @returns false when another envelope has it: the first one keeps it for ever */
 export async function insertDedupe(
   tx: Tx,
   key: { organization: string; testMode: boolean; externalId: string },
   envelope: string,
-): Promise<void> {
+): Promise<boolean> {
   const { organization, testMode, externalId } = key;
-  await tx
+  const { numInsertedOrUpdatedRows } = await tx
     .insertInto("envelope_dedupe")
     .values({ organization, test_mode: testMode ? 1 : 0, external_id: externalId, envelope })
-    .execute();
+    .onConflict((conflict) => conflict.columns(["organization", "test_mode", "external_id"]).doNothing())
+    .executeTakeFirstOrThrow();
+  return numInsertedOrUpdatedRows === 1n;
 }
 
 /** Compare-and-set over state and audit chain. @returns false when somebody else moved the envelope first */
@@ -276,6 +281,10 @@ export async function updateEnvelope(
     .where("audit_head", "=", from.audit_head)
     .executeTakeFirstOrThrow();
   return numUpdatedRows === 1n;
+}
+
+export async function touchEnvelope(tx: Tx, id: string, at: Ts): Promise<void> {
+  await tx.updateTable("envelopes").set({ updated_at: at }).where("id", "=", id).execute();
 }
 
 export async function updateAnchor(tx: Tx, id: string, sequence: number): Promise<void> {

@@ -1,0 +1,57 @@
+import type { Deps } from "../../kernel/deps.ts";
+import { handle, type JobBinding, RetryLater } from "../../kernel/job-runner.ts";
+import { PoolBusy } from "../../kernel/pool.ts";
+import { expireEnvelope, renderEnvelope } from "./jobs.ts";
+import { loadEnvelope, markExpired, markRendered, markRenderFailed } from "./progress.ts";
+import { renderDocument } from "./render.ts";
+import { versionOf } from "./service.ts";
+import { inProgress, isOverdue } from "./state.ts";
+
+export function handlers(deps: Deps): JobBinding[] {
+  return [
+    handle(
+      renderEnvelope,
+      async ({ envelope: id }, { signal }) => {
+        const record = await loadEnvelope(deps.db.read, id);
+        if (record?.envelope.status !== "rendering") return undefined;
+        const { envelope } = record;
+        const drawn = await renderDocument(deps, {
+          version: await versionOf(deps, deps.db.read, envelope),
+          variables: JSON.parse(envelope.variables),
+          locale: envelope.locale,
+          testMode: envelope.test_mode === 1,
+          at: envelope.created_at,
+          signal,
+        }).catch((error: unknown) => {
+          if (error instanceof PoolBusy) throw new RetryLater(error.message, 500);
+          throw error;
+        });
+        if (!drawn.ok) {
+          const { code, message } = drawn.error;
+          return (tx) => markRenderFailed(tx, deps, { envelope: id, code, message });
+        }
+        const { sha256, size } = await deps.blobs.put(drawn.value.pdf);
+        const { pageCount } = drawn.value;
+        return (tx) => markRendered(tx, deps, { envelope: id, sha256, size, pageCount });
+      },
+      {
+        async onDead({ envelope }, error, tx) {
+          deps.log.error({ envelope, err: error }, "rendering was given up");
+          const message = "The document could not be rendered.";
+          await markRenderFailed(tx, deps, { envelope, code: "internal", message });
+        },
+      },
+    ),
+    handle(expireEnvelope, async ({ envelope: id }) => {
+      const record = await loadEnvelope(deps.db.read, id);
+      if (record === undefined || !inProgress(record.envelope.status)) return undefined;
+      const { expires_at: expiresAt } = record.envelope;
+      if (expiresAt !== null && !isOverdue({ expiresAt }, deps.clock.ts())) {
+        throw new RetryLater("the envelope is not overdue yet", Date.parse(expiresAt) - deps.clock.now());
+      }
+      return async (tx) => {
+        await markExpired(tx, deps, id);
+      };
+    }),
+  ];
+}

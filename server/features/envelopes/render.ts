@@ -1,0 +1,39 @@
+import { createHash } from "node:crypto";
+import type { DrawCode, Result, Warning } from "../../../workers/protocol.ts";
+import type { Ts } from "../../kernel/clock.ts";
+import type { Deps } from "../../kernel/deps.ts";
+import type { VariableValue } from "../templates/contract.ts";
+import { staticDrawings } from "../templates/drawings.ts";
+import type { PublishedVersion } from "../templates/service.ts";
+
+export type Rendered = { pdf: Uint8Array; sha256: string; pageCount: number; warnings: Warning[] };
+
+/**
+ * Draws revision 0: the template's PDF with its texts, variables and pictures. Fields stay empty, prefilled ones too:
+ * each is drawn when its person has signed. The same input gives the same bytes.
+ * @param input `at`: the time that is written into the file
+ * @throws PoolBusy, TaskTimeout, TaskCrashed, BlobMissing, BlobDamaged
+ */
+export async function renderDocument(
+  deps: Deps,
+  input: {
+    version: PublishedVersion;
+    variables: Record<string, VariableValue>;
+    locale: string;
+    testMode: boolean;
+    at: Ts;
+    signal?: AbortSignal;
+  },
+): Promise<Result<Rendered, DrawCode>> {
+  const { version, variables, locale, testMode, at, signal } = input;
+  const pdf = await deps.blobs.get(version.fileSha256);
+  const drawings = staticDrawings(version.content, version.variables, variables, locale);
+  const drawn = await deps.pool.run(
+    "stamp",
+    { pdf, drawings, watermark: testMode ? "TEST" : null, at },
+    signal === undefined ? {} : { signal },
+  );
+  if (!drawn.ok) return drawn;
+  const sha256 = createHash("sha256").update(drawn.value.pdf).digest("hex");
+  return { ok: true, value: { ...drawn.value, sha256 } };
+}

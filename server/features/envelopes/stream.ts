@@ -1,0 +1,90 @@
+import type { Deps } from "../../kernel/deps.ts";
+import type { ServerSentEvent } from "../../kernel/endpoint.ts";
+import { invalid } from "../../kernel/errors.ts";
+import { envelopeTopic } from "./audit.ts";
+import { readEntriesAfter } from "./audit-store.ts";
+import { isSettled } from "./state.ts";
+import type { EnvelopeRow } from "./tables.ts";
+
+const pingMs = 15_000;
+
+/** The `seq` that a client has seen last; 0 when it has seen none. @throws AppError for anything but a whole number */
+export function lastSeen(header: string | null): number {
+  if (header === null || header.trim() === "") return 0;
+  const seq = Number(header);
+  if (/^\d{1,9}$/.test(header.trim())) return seq;
+  const detail = "Last-Event-ID is the `seq` of an audit entry: a whole number.";
+  throw invalid([{ header: "last-event-id", code: "format", detail }]);
+}
+
+/** Whether there is nothing more to tell somebody who has seen this entry. */
+export function isOver({ status, seal, audit_length }: EnvelopeRow, seen: number): boolean {
+  return isSettled(status, seal) && seen >= audit_length;
+}
+
+/**
+ * The audit trail behind `seen` as server-sent events, then what happens next, until the envelope is settled
+ * (contract §4) or the client goes away.
+ */
+export async function* followEnvelope(
+  deps: Deps,
+  envelope: string,
+  seen: number,
+  signal: AbortSignal,
+): AsyncGenerator<ServerSentEvent> {
+  const bell = createBell(signal);
+  // Before the first read: a change between reading and listening must not be missed.
+  const unsubscribe = deps.events.subscribe(envelopeTopic(envelope), bell.ring);
+  try {
+    yield { retry: 3000 };
+    let last = seen;
+    while (!signal.aborted) {
+      const found = await readEntriesAfter(deps.db.read, envelope, last);
+      if (found === undefined) return;
+      for (const entry of found.entries) {
+        last = entry.seq;
+        yield { id: String(entry.seq), data: JSON.stringify(entry) };
+      }
+      if (last < found.state.audit_length) continue;
+      if (isSettled(found.state.status, found.state.seal)) {
+        yield { event: "end", data: "{}" };
+        return;
+      }
+      if (!(await bell.wait(pingMs)) && !signal.aborted) yield { comment: "ping" };
+    }
+  } finally {
+    unsubscribe();
+    bell.close();
+  }
+}
+
+/** Remembers a ring that comes while nobody waits. */
+function createBell(signal: AbortSignal) {
+  let rung = false;
+  let wake: (() => void) | undefined;
+  const ring = () => {
+    rung = true;
+    wake?.();
+  };
+  signal.addEventListener("abort", ring, { once: true });
+  return {
+    ring,
+    close: () => signal.removeEventListener("abort", ring),
+    /** @returns false when the time passed without a ring */
+    async wait(ms: number): Promise<boolean> {
+      if (!rung) {
+        await new Promise<void>((resolve) => {
+          const timer = setTimeout(resolve, ms);
+          wake = () => {
+            clearTimeout(timer);
+            resolve();
+          };
+        });
+        wake = undefined;
+      }
+      const was = rung;
+      rung = false;
+      return was;
+    },
+  };
+}
