@@ -102,6 +102,7 @@ export const SigningView = z
       status: EnvelopeStatus,
       testMode: z.boolean(),
       expiresAt: Ts.nullable(),
+      sealed: z.boolean().meta({ description: "The document is the sealed one" }),
     }),
     sender: z.object({ organization: z.string(), name: z.string().nullable(), logoUrl: z.string().nullable() }),
     recipient: z.object({

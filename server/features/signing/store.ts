@@ -227,3 +227,8 @@ export async function listReassignments(reader: Reader, envelope: string): Promi
     .orderBy("id")
     .execute();
 }
+
+/** What the person before was shown says nothing about the one after. */
+export async function forgetServed(tx: Tx, recipient: string): Promise<void> {
+  await tx.deleteFrom("signing_served").where("recipient", "=", recipient).execute();
+}

@@ -1,0 +1,125 @@
+import type { SignerCaller } from "../../kernel/caller.ts";
+import type { Deps } from "../../kernel/deps.ts";
+import type { UploadedFile } from "../../kernel/endpoint.ts";
+import { AppError, invalid, notFound } from "../../kernel/errors.ts";
+import { newId } from "../../kernel/ids.ts";
+import { enqueue } from "../../kernel/jobs.ts";
+import type { RequestInfo } from "../../kernel/request.ts";
+import { appendAudit } from "../envelopes/audit.ts";
+import type { EnvelopeRecord } from "../envelopes/progress.ts";
+import { versionOf } from "../envelopes/service.ts";
+import { type AttachmentType, attachmentTypes, type PlacedField } from "../templates/contract.ts";
+import { type Attachment, maxAttachmentBytes, maxAttachmentsBytes } from "./contract.ts";
+import { placedFields } from "./fields.ts";
+import { purgeAttachment } from "./jobs.ts";
+import { jpegSize, pngSize, sniff } from "./pictures.ts";
+import { presentAttachment } from "./present.ts";
+import { loadSigner, recipientActor, requireTurn, requireVerified } from "./signer.ts";
+import * as store from "./store.ts";
+import type { AttachmentRow } from "./tables.ts";
+
+/** An upload that no submission refers to lives this long. */
+const unsubmittedMs = 24 * 60 * 60 * 1000;
+const pictureLimit = { width: 10_000, height: 10_000 };
+/** What can be drawn into an image field. */
+const drawable: readonly AttachmentType[] = ["image/png", "image/jpeg"];
+
+/**
+ * Keeps a file for an attachment or image field of this signer.
+ * @throws AppError `otp-required`, `payload-too-large`, `unsupported-media-type`, `attachment-rejected`,
+ * `validation-failed`, and what `requireTurn` throws
+ */
+export async function addAttachment(
+  deps: Deps,
+  caller: SignerCaller,
+  body: { fields: { field: string }; files: readonly UploadedFile[] },
+  request: RequestInfo,
+): Promise<Attachment> {
+  const signer = await loadSigner(deps.db.read, caller);
+  requireVerified(signer);
+  requireTurn(signer, deps.clock.ts());
+  const version = await versionOf(deps, deps.db.read, signer.record.envelope);
+  const field = placedFields(version).find(
+    ({ id, role }) => id === body.fields.field && role === signer.recipient.role,
+  );
+  if (field?.type !== "attachment" && field?.type !== "image") {
+    const detail = "This is not an attachment or image field of this signer.";
+    throw invalid([{ pointer: "#/field", code: "reference", detail }]);
+  }
+  const file = onlyFile(body.files);
+  const contentType = checkFile(file, field);
+  const { sha256, size } = await deps.blobs.put(file.bytes);
+  const row: AttachmentRow = {
+    id: newId("att"),
+    envelope: caller.envelope,
+    recipient: caller.recipient,
+    field: field.id,
+    filename: file.filename,
+    content_type: contentType,
+    size,
+    sha256,
+    created_at: deps.clock.ts(),
+    submitted_at: null,
+  };
+  await deps.db.tx(async (tx) => {
+    requireTurn(await loadSigner(tx, caller), deps.clock.ts());
+    const kept = await store.listAttachments(tx, caller.recipient);
+    if (kept.reduce((sum, one) => sum + one.size, size) > maxAttachmentsBytes) {
+      throw new AppError("payload-too-large", { detail: "All files of one signer together may have 25 MB." });
+    }
+    await store.insertAttachment(tx, row);
+    await appendAudit(tx, deps, caller.envelope, [
+      {
+        type: "recipient.attachment_added",
+        actor: recipientActor(signer.recipient),
+        ip: request.ip,
+        userAgent: request.userAgent,
+        data: { attachment: row.id, field: field.id, filename: row.filename, contentType, size, sha256 },
+      },
+    ]);
+    await enqueue(tx, purgeAttachment, { attachment: row.id }, { runAt: deps.clock.now() + unsubmittedMs });
+  });
+  return presentAttachment(row);
+}
+
+function onlyFile(files: readonly UploadedFile[]): UploadedFile {
+  const [file, ...more] = files;
+  if (file?.field === "file" && more.length === 0) return file;
+  const detail = "Send one file, as the part `file`.";
+  throw invalid([{ pointer: "#/file", code: file === undefined ? "required" : "unknown", detail }]);
+}
+
+/** The type that the file really has. What a field will draw must be a picture that can be read to its end. */
+function checkFile(
+  { contentType, bytes }: UploadedFile,
+  field: Extract<PlacedField, { type: "attachment" | "image" }>,
+): AttachmentType {
+  const accepted = field.type === "image" ? drawable : (field.accept ?? attachmentTypes);
+  const declared = accepted.find((type) => type === contentType);
+  if (declared === undefined) {
+    throw new AppError("unsupported-media-type", { detail: `This field accepts ${accepted.join(", ")}.` });
+  }
+  if (bytes.length > maxAttachmentBytes) throw new AppError("payload-too-large", { detail: "A file may have 10 MB." });
+  if (sniff(bytes) !== declared) {
+    throw new AppError("attachment-rejected", { detail: `The content of the file is not ${declared}.` });
+  }
+  if (field.type === "image") {
+    const size = declared === "image/png" ? pngSize(bytes, pictureLimit) : jpegSize(bytes);
+    if (size === undefined) throw new AppError("attachment-rejected", { detail: "The picture is damaged." });
+    if (size === "too-large" || size.width > pictureLimit.width || size.height > pictureLimit.height) {
+      throw new AppError("attachment-rejected", { detail: "The picture has more than 10000 pixels on a side." });
+    }
+  }
+  return declared;
+}
+
+/** A file that somebody attached and submitted, for the organization. @throws AppError `not-found` */
+export async function submittedAttachment(
+  deps: Deps,
+  { envelope }: EnvelopeRecord,
+  id: string,
+): Promise<{ row: AttachmentRow; bytes: Uint8Array }> {
+  const row = await store.findSubmittedAttachment(deps.db.read, envelope.id, id);
+  if (!row) throw notFound("The attachment");
+  return { row, bytes: await deps.blobs.get(row.sha256) };
+}

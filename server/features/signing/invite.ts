@@ -1,0 +1,57 @@
+import type { Deps } from "../../kernel/deps.ts";
+import type { Commit, JobContext } from "../../kernel/job-runner.ts";
+import { actorOf } from "../envelopes/move.ts";
+import { loadEnvelope } from "../envelopes/progress.ts";
+import { organizationById } from "../identity/service.ts";
+import { queueMail } from "../mail/service.ts";
+import { unlock } from "./code-store.ts";
+import type { InviteReason } from "./jobs.ts";
+import { localeOf, standingOf } from "./signer.ts";
+import { actionRefusal } from "./state.ts";
+import { revokeLinks } from "./store.ts";
+import { mintLink } from "./tokens.ts";
+
+/**
+ * Mails a signing link. The token is made in the transaction that queues the mail, so no run leaves one behind that
+ * nobody got. A resend takes the place of every earlier link and lifts a lock.
+ */
+export async function invite(
+  deps: Deps,
+  payload: { envelope: string; recipient: string; reason?: InviteReason | undefined },
+  { id: job }: Pick<JobContext, "id">,
+): Promise<Commit> {
+  const reason = payload.reason ?? "turn";
+  return async (tx) => {
+    const record = await loadEnvelope(tx, payload.envelope);
+    const recipient = record?.recipients.find(({ id }) => id === payload.recipient);
+    if (!record || !recipient || recipient.kind !== "signer") return;
+    const { envelope } = record;
+    if (actionRefusal(standingOf(envelope, recipient, false), deps.clock.ts()) !== undefined) return;
+    if (reason === "resend") {
+      await revokeLinks(tx, recipient.id, deps.clock.ts());
+      await unlock(tx, recipient.id);
+    }
+    const token = await mintLink(tx, deps, { record, recipient }, reason);
+    const organization = await organizationById(tx, envelope.organization);
+    const creator = actorOf(envelope);
+    const sender =
+      creator.type === "user" && creator.name !== null ? `${creator.name} (${organization.name})` : organization.name;
+    await queueMail(tx, deps, {
+      cause: `signing_request:${recipient.id}:${job}`,
+      organization: envelope.organization,
+      envelope: envelope.id,
+      testMode: envelope.test_mode === 1,
+      to: { email: recipient.email, name: recipient.name },
+      locale: localeOf(envelope, recipient),
+      content: {
+        kind: "signing_request",
+        sender,
+        title: envelope.title,
+        message: envelope.message,
+        recipientName: recipient.name,
+        link: `${deps.config.appUrl}/sign#${token}`,
+        expiresAt: envelope.expires_at,
+      },
+    });
+  };
+}

@@ -1,0 +1,169 @@
+import type { SignerCaller } from "../../kernel/caller.ts";
+import { toTs } from "../../kernel/clock.ts";
+import type { Tx } from "../../kernel/db.ts";
+import type { Deps } from "../../kernel/deps.ts";
+import { AppError } from "../../kernel/errors.ts";
+import { newId } from "../../kernel/ids.ts";
+import type { RequestInfo } from "../../kernel/request.ts";
+import type { Json } from "../../kernel/wire.ts";
+import { appendAudit } from "../envelopes/audit.ts";
+import type { AuditType } from "../envelopes/audit-contract.ts";
+import { markVerified } from "../envelopes/progress.ts";
+import { queueMail } from "../mail/service.ts";
+import * as codes from "./code-store.ts";
+import {
+  type Attempt,
+  codeAttempts,
+  codeLifetimeMs,
+  decideSend,
+  hashCode,
+  judgeAttempt,
+  lockAfter,
+  maskEmail,
+  newCode,
+} from "./codes.ts";
+import type { OtpSent, OtpVerified } from "./contract.ts";
+import { loadSigner, localeOf, recipientActor, requireTurn, type Signer } from "./signer.ts";
+import * as store from "./store.ts";
+
+const hourMs = 3_600_000;
+const lockedDetail = "Too many wrong codes were entered. Ask the sender to send the link again.";
+
+/**
+ * Sends a new code; the one before stops working.
+ * @throws AppError `conflict`, `feature-disabled`, `rate-limited`, and what `requireTurn` throws
+ */
+export async function sendCode(
+  deps: Deps,
+  caller: SignerCaller,
+  channel: "email" | "sms" | undefined,
+  request: RequestInfo,
+): Promise<OtpSent> {
+  return await deps.db.tx(async (tx) => {
+    const signer = await loadSigner(tx, caller);
+    checkCodeNeeded(deps, signer, channel);
+    const { recipient, record, session } = signer;
+    const now = deps.clock.now();
+    if (await codes.isLocked(tx, recipient.id)) throw new AppError("rate-limited", { detail: lockedDetail });
+    const recent = await codes.codesSince(tx, recipient.id, toTs(now - hourMs));
+    const times = (rows: typeof recent) => rows.map((row) => Date.parse(row.created_at));
+    const ofSession = recent.filter((row) => row.session === session.id);
+    const decision = decideSend(times(ofSession), times(recent), now);
+    if (!decision.send) throw new AppError("rate-limited", { retryAfter: decision.retryAfter });
+    const id = newId("otp");
+    const code = newCode();
+    const expiresAt = toTs(now + codeLifetimeMs);
+    await codes.replaceCode(tx, {
+      id,
+      session: session.id,
+      recipient: recipient.id,
+      channel: "email",
+      hmac: hashCode(deps.secrets, id, code),
+      created_at: toTs(now),
+      expires_at: expiresAt,
+      attempts: 0,
+      closed_at: null,
+    });
+    const { envelope } = record;
+    await queueMail(tx, deps, {
+      cause: `code:${id}`,
+      organization: envelope.organization,
+      envelope: envelope.id,
+      testMode: envelope.test_mode === 1,
+      to: { email: recipient.email, name: recipient.name },
+      locale: localeOf(envelope, recipient),
+      content: { kind: "code", code, title: envelope.title, minutes: codeLifetimeMs / 60_000 },
+    });
+    const destination = maskEmail(recipient.email);
+    await audit(tx, deps, signer, "recipient.otp_sent", request, { channel: "email", destination });
+    return { channel: "email", destination, codeLength: 6, expiresAt, resendAt: decision.resendAt };
+  });
+}
+
+function checkCodeNeeded(deps: Deps, { standing, session }: Signer, channel: "email" | "sms" | undefined): void {
+  if (standing.recipient !== "completed") requireTurn({ standing }, deps.clock.ts());
+  if (standing.verification === "none") throw new AppError("conflict", { detail: "No code is needed here." });
+  if (session.verified_at !== null) throw new AppError("conflict", { detail: "The code was entered already." });
+  if (standing.verification === "sms_otp" || channel === "sms") {
+    throw new AppError("feature-disabled", { detail: "Codes by SMS are not set up on this appliance." });
+  }
+  if (standing.verification === "operator_delivered") {
+    throw new AppError("feature-disabled", { detail: "The code for this signature is handed over by the sender." });
+  }
+}
+
+/**
+ * Tries a code. Every try is counted before it is answered.
+ * @throws AppError `otp-invalid`, `otp-expired`, `otp-exhausted`, `conflict`
+ */
+export async function verifyCode(
+  deps: Deps,
+  caller: SignerCaller,
+  code: string,
+  request: RequestInfo,
+): Promise<OtpVerified> {
+  // A refusal is returned and thrown outside, since throwing in the transaction would undo the count.
+  const outcome = await deps.db.tx((tx) => tryCode(tx, deps, caller, code, request));
+  if (typeof outcome === "string") return { verified: true, verifiedAt: outcome };
+  throw outcome;
+}
+
+async function tryCode(
+  tx: Tx,
+  deps: Deps,
+  caller: SignerCaller,
+  code: string,
+  request: RequestInfo,
+): Promise<string | AppError> {
+  const signer = await loadSigner(tx, caller);
+  const { recipient, session, standing } = signer;
+  if (session.verified_at !== null) return session.verified_at;
+  if (standing.verification === "none") return new AppError("conflict", { detail: "No code is needed here." });
+  if (await codes.isLocked(tx, recipient.id)) return new AppError("otp-exhausted", { detail: lockedDetail });
+  const row = await codes.currentCode(tx, session.id);
+  const now = deps.clock.ts();
+  const attempt = judgeAttempt(deps.secrets, row, code, now);
+  if (attempt.result === "expired" || attempt.result === "exhausted" || row === undefined) return refusalOf(attempt);
+  await codes.countAttempt(tx, row.id, row.attempts + 1);
+  if (attempt.result === "verified") {
+    await codes.closeCode(tx, row.id, now);
+    await store.verifySession(tx, session.id, now);
+    await markVerified(tx, recipient, now);
+    await audit(tx, deps, signer, "recipient.otp_verified", request, { channel: row.channel });
+    return now;
+  }
+  await codes.insertWrongCode(tx, { id: newId("otp"), recipient: recipient.id, at: now });
+  await audit(tx, deps, signer, "recipient.otp_failed", request, { attempt: row.attempts + 1 });
+  const wrong = await codes.countWrongCodes(tx, recipient.id, toTs(deps.clock.now() - lockAfter.ms));
+  if (wrong >= lockAfter.wrong) {
+    await codes.lock(tx, recipient.id, now);
+    await audit(tx, deps, signer, "recipient.locked", request, { wrongCodes: wrong });
+  }
+  return refusalOf(attempt);
+}
+
+function refusalOf(attempt: Attempt): AppError {
+  switch (attempt.result) {
+    case "verified":
+    case "expired":
+      return new AppError("otp-expired", { detail: "There is no valid code. Request a new one." });
+    case "exhausted":
+      return new AppError("otp-exhausted", { detail: `A code may be tried ${codeAttempts} times. Request a new one.` });
+    case "invalid":
+      return new AppError("otp-invalid", { attemptsRemaining: attempt.remaining });
+  }
+}
+
+async function audit(
+  tx: Tx,
+  deps: Deps,
+  { record, recipient, session }: Signer,
+  type: AuditType,
+  request: RequestInfo,
+  data: Record<string, Json>,
+): Promise<void> {
+  const { ip, userAgent } = request;
+  await appendAudit(tx, deps, record.envelope.id, [
+    { type, actor: recipientActor(recipient), ip, userAgent, data: { ...data, session: session.id } },
+  ]);
+}

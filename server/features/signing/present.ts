@@ -1,0 +1,37 @@
+import type { RecipientRow } from "../envelopes/progress.ts";
+import { maskEmail, maskPhone } from "./codes.ts";
+import type { Attachment, OtpState } from "./contract.ts";
+import { needsCode } from "./state.ts";
+import type { AttachmentRow, SessionRow } from "./tables.ts";
+
+export function otpStateOf(recipient: RecipientRow, session: Pick<SessionRow, "verified_at">): OtpState {
+  const { verification } = recipient;
+  const required = verification !== "none";
+  const verified = !needsCode({ verification, verified: session.verified_at !== null });
+  switch (verification) {
+    case "email_otp":
+      return { required, verified, channel: "email", destination: maskEmail(recipient.email) };
+    case "sms_otp":
+      return {
+        required,
+        verified,
+        channel: "sms",
+        destination: recipient.phone === null ? null : maskPhone(recipient.phone),
+      };
+    case "none":
+    case "operator_delivered":
+      return { required, verified, channel: null, destination: null };
+  }
+}
+
+export function presentAttachment(row: AttachmentRow): Attachment {
+  return {
+    id: row.id,
+    field: row.field,
+    filename: row.filename,
+    contentType: row.content_type,
+    size: row.size,
+    sha256: row.sha256,
+    createdAt: row.created_at,
+  };
+}

@@ -1,0 +1,88 @@
+import { type Binding, bind } from "../../kernel/binding.ts";
+import { pdf } from "../../kernel/wire.ts";
+import { ownedEnvelope } from "../envelopes/service.ts";
+import { addAttachment, submittedAttachment } from "./attachments.ts";
+import * as contract from "./contract.ts";
+import { decline } from "./decline.ts";
+import { exchangeToken, requestFreshLink } from "./exchange.ts";
+import { mintSession } from "./mint.ts";
+import { sendCode, verifyCode } from "./otp.ts";
+import { reassign } from "./reassign.ts";
+import { signingDocument, signingView } from "./session.ts";
+import { submit } from "./submit.ts";
+
+export const bindings: Binding[] = [
+  bind(contract.createSigningSession)({
+    load: (deps, { caller, params }) => ownedEnvelope(deps, params.id, caller),
+    handle: async (deps, { caller, body, request }, record) => ({
+      status: 201,
+      body: await mintSession(deps, caller, record, body, request),
+    }),
+  }),
+  bind(contract.getAttachment)({
+    load: async (deps, { caller, params }) =>
+      await submittedAttachment(deps, await ownedEnvelope(deps, params.id, caller), params.attachment),
+    handle: async (_deps, _call, { row, bytes }) => ({
+      status: 200,
+      bytes,
+      contentType: row.content_type,
+      etag: row.sha256,
+      disposition: "attachment",
+      filename: row.filename,
+    }),
+  }),
+  bind(contract.exchangeSigningToken)({
+    handle: async (deps, { body, request }) => ({ status: 200, body: await exchangeToken(deps, body.token, request) }),
+  }),
+  bind(contract.requestFreshLink)({
+    handle: async (deps, { body }) => {
+      await requestFreshLink(deps, body.token);
+      return { status: 202 };
+    },
+  }),
+  bind(contract.getSigningSession)({
+    handle: async (deps, { caller, request }) => ({ status: 200, body: await signingView(deps, caller, request) }),
+  }),
+  bind(contract.getSigningDocument)({
+    handle: async (deps, { caller }) => {
+      const { bytes, sha256, filename } = await signingDocument(deps, caller);
+      return { status: 200, bytes, contentType: pdf, etag: sha256, disposition: "inline", filename };
+    },
+  }),
+  bind(contract.requestSigningCode)({
+    handle: async (deps, { caller, body, request }) => ({
+      status: 202,
+      body: await sendCode(deps, caller, body?.channel, request),
+    }),
+  }),
+  bind(contract.verifySigningCode)({
+    handle: async (deps, { caller, body, request }) => ({
+      status: 200,
+      body: await verifyCode(deps, caller, body.code, request),
+    }),
+  }),
+  bind(contract.uploadAttachment)({
+    handle: async (deps, { caller, body, request }) => ({
+      status: 201,
+      body: await addAttachment(deps, caller, body, request),
+    }),
+  }),
+  bind(contract.submitSigning)({
+    handle: async (deps, { caller, body, request }) => ({
+      status: 200,
+      body: await submit(deps, caller, body, request),
+    }),
+  }),
+  bind(contract.declineSigning)({
+    handle: async (deps, { caller, body, request }) => ({
+      status: 200,
+      body: await decline(deps, caller, body.reason, request),
+    }),
+  }),
+  bind(contract.reassignSigning)({
+    handle: async (deps, { caller, body, request }) => {
+      await reassign(deps, caller, body, request);
+      return { status: 200, body: { status: "reassigned" } };
+    },
+  }),
+];

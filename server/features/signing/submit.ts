@@ -1,0 +1,160 @@
+import { createHash } from "node:crypto";
+import type { SignerCaller } from "../../kernel/caller.ts";
+import { canonicalize } from "../../kernel/canonical.ts";
+import type { Tx } from "../../kernel/db.ts";
+import type { Deps } from "../../kernel/deps.ts";
+import { AppError, invalid } from "../../kernel/errors.ts";
+import type { ProblemError } from "../../kernel/problem.ts";
+import type { RequestInfo } from "../../kernel/request.ts";
+import { appendAudit } from "../envelopes/audit.ts";
+import type { FieldValue } from "../envelopes/contract.ts";
+import { completeRecipient, type EnvelopeRecord } from "../envelopes/progress.ts";
+import { versionOf } from "../envelopes/service.ts";
+import { type AcceptedConsent, acceptedText, consentFor } from "./consent.ts";
+import type { SigningResult, SubmitSigning } from "./contract.ts";
+import { finishedValues, placedFields, prefilledOf } from "./fields.ts";
+import { signatureHash } from "./signatures.ts";
+import {
+  loadSigner,
+  localeOf,
+  recipientActor,
+  redirectOf,
+  requireTurn,
+  requireVerified,
+  type Signer,
+} from "./signer.ts";
+import * as store from "./store.ts";
+import { readSubmission, type Submission } from "./submission.ts";
+
+/**
+ * Takes a signature: consent, values and the recipient's completion in one transaction, or nothing of it.
+ * @throws AppError `otp-required`, `document-changed`, `validation-failed`, and what `requireTurn` throws
+ */
+export async function submit(
+  deps: Deps,
+  caller: SignerCaller,
+  input: SubmitSigning,
+  request: RequestInfo,
+): Promise<SigningResult> {
+  const signer = await loadSigner(deps.db.read, caller);
+  requireVerified(signer);
+  requireTurn(signer, deps.clock.ts());
+  if (!(await store.wasServed(deps.db.read, caller.recipient, input.documentSha256))) {
+    throw new AppError("document-changed");
+  }
+  const signedAt = deps.clock.ts();
+  const { submission, consent } = await check(deps, signer, input, signedAt);
+  // Before the row that names it: a blob that nothing names does no harm.
+  for (const { image } of [submission.signature, submission.initials].filter((one) => one !== null)) {
+    if (image !== null) await deps.blobs.put(image);
+  }
+  const status = await deps.db.tx((tx) =>
+    complete(tx, deps, caller, signer, { input, submission, consent, signedAt, request }),
+  );
+  return {
+    status: "completed",
+    envelope: { id: caller.envelope, status },
+    at: signedAt,
+    redirectUrl: redirectOf(signer, "signed"),
+  };
+}
+
+async function check(
+  deps: Deps,
+  { record, recipient }: Signer,
+  input: SubmitSigning,
+  signedAt: string,
+): Promise<{ submission: Submission; consent: AcceptedConsent }> {
+  const version = await versionOf(deps, deps.db.read, record.envelope);
+  const consent = acceptedText(consentFor(version.settings), input.consent);
+  const errors: ProblemError[] = [];
+  if (consent === undefined) {
+    const detail = "This is not a statement that was offered. Load the session again.";
+    errors.push({ pointer: "#/consent/version", code: "reference", detail });
+  }
+  const read = readSubmission(
+    {
+      fields: placedFields(version),
+      recipient,
+      prefilled: prefilledOf(record.envelope, recipient.role),
+      others: valuesOfOthers(record, recipient.id),
+      attachments: await store.listAttachments(deps.db.read, recipient.id),
+      methods: version.settings.signatureMethods,
+      signedAt,
+    },
+    input,
+  );
+  if ("errors" in read) throw invalid([...read.errors, ...errors]);
+  if (consent === undefined) throw invalid(errors);
+  return { submission: read.submission, consent };
+}
+
+function valuesOfOthers({ recipients }: EnvelopeRecord, recipient: string): Record<string, FieldValue> {
+  return Object.assign({}, ...recipients.filter(({ id }) => id !== recipient).map((one) => finishedValues(one) ?? {}));
+}
+
+type Accepted = {
+  input: SubmitSigning;
+  submission: Submission;
+  consent: AcceptedConsent;
+  signedAt: string;
+  request: RequestInfo;
+};
+
+async function complete(
+  tx: Tx,
+  deps: Deps,
+  caller: SignerCaller,
+  { record, recipient, session }: Signer,
+  { input, submission, consent, signedAt, request }: Accepted,
+) {
+  const { ip, userAgent } = request;
+  const { values } = submission;
+  const at = { envelope: record.envelope.id, recipient: recipient.id };
+  const { documentSha256 } = input;
+  // Looked at again in here: of many at once only one finds the recipient unfinished.
+  requireTurn(await loadSigner(tx, caller), deps.clock.ts());
+  if (
+    (await store.markSubmitted(tx, recipient.id, submission.attachments, signedAt)) !== submission.attachments.length
+  ) {
+    throw new AppError("conflict", { detail: "An uploaded file is gone. Upload it again." });
+  }
+  await appendAudit(tx, deps, at.envelope, [
+    {
+      type: "recipient.consented",
+      actor: recipientActor(recipient),
+      ip,
+      userAgent,
+      data: { recipient: recipient.id, ...consent, documentSha256 },
+    },
+  ]);
+  const signature = submission.signature?.stored ?? null;
+  const initials = submission.initials?.stored ?? null;
+  const { status, submission: number } = await completeRecipient(tx, deps, {
+    ...at,
+    values,
+    auditData: {
+      fieldsSha256: createHash("sha256").update(canonicalize(values)).digest("hex"),
+      signatureSha256: signatureHash(signature),
+      documentSha256,
+    },
+    ip,
+    userAgent,
+  });
+  await store.insertSubmission(tx, {
+    ...at,
+    number,
+    session: session.id,
+    at: signedAt,
+    ip,
+    user_agent: userAgent,
+    locale: localeOf(record.envelope, recipient),
+    time_zone: submission.timeZone,
+    document_sha256: documentSha256,
+    consent: JSON.stringify(consent),
+    values: JSON.stringify(values),
+    signature: signature === null ? null : JSON.stringify(signature),
+    initials: initials === null ? null : JSON.stringify(initials),
+  });
+  return status;
+}
