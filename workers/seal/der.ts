@@ -55,16 +55,23 @@ export function integer(value: number | bigint): Buffer {
   return encode(TAG.integer, Buffer.from(bytes));
 }
 
+/** The few identifiers that are written, encoded once. */
+const knownOids = new Map<string, Buffer>();
+
 export function oid(dotted: string): Buffer {
-  const [first = 0, second = 0, ...rest] = dotted.split(".").map(Number);
+  const known = knownOids.get(dotted);
+  if (known) return known;
+  // Arcs under 2.25 are UUIDs of 128 bits (X.667).
+  const [first = 0n, second = 0n, ...rest] = dotted.split(".").map(BigInt);
   const bytes: number[] = [];
-  for (const arc of [first * 40 + second, ...rest]) {
-    const septets = [arc & 0x7f];
-    for (let left = Math.floor(arc / 128); left > 0; left = Math.floor(left / 128))
-      septets.unshift((left & 0x7f) | 0x80);
+  for (const arc of [first * 40n + second, ...rest]) {
+    const septets = [Number(arc & 0x7fn)];
+    for (let left = arc >> 7n; left > 0n; left >>= 7n) septets.unshift(Number(left & 0x7fn) | 0x80);
     bytes.push(...septets);
   }
-  return encode(TAG.oid, Buffer.from(bytes));
+  const encoded = encode(TAG.oid, Buffer.from(bytes));
+  knownOids.set(dotted, encoded);
+  return encoded;
 }
 
 /** GeneralizedTime in UTC with milliseconds, without trailing zeros (X.690 §11.7). */
@@ -80,6 +87,8 @@ export function generalizedTime(at: string): Buffer {
 }
 
 // Reading
+
+const MAX_OID_LENGTH = 64;
 
 /** One element within a larger buffer; nothing is copied. */
 export class DerNode {
@@ -120,16 +129,16 @@ export class DerNode {
   }
   oid(): string {
     const content = this.expect(TAG.oid).content;
-    const arcs: number[] = [];
-    let value = 0;
+    if (content.length > MAX_OID_LENGTH) throw new DerError("object identifier too large");
+    const arcs: bigint[] = [];
+    let value = 0n;
     for (const byte of content) {
-      value = value * 128 + (byte & 0x7f);
-      if (value > Number.MAX_SAFE_INTEGER / 128) throw new DerError("object identifier too large");
+      value = (value << 7n) | BigInt(byte & 0x7f);
       if (byte & 0x80) continue;
-      if (arcs.length === 0)
-        arcs.push(Math.min(2, Math.floor(value / 40)), value - 40 * Math.min(2, Math.floor(value / 40)));
+      const root = value < 80n ? value / 40n : 2n;
+      if (arcs.length === 0) arcs.push(root, value - 40n * root);
       else arcs.push(value);
-      value = 0;
+      value = 0n;
     }
     return arcs.join(".");
   }
