@@ -52,7 +52,7 @@ export function isPublic(text: string): boolean {
 export function mayConnect(
   allow: readonly AllowEntry[],
   to: { purpose: string; address: string; port: number },
-  own: ReadonlySet<string> = ownAddresses(),
+  own: readonly string[] = ownAddresses(),
 ): "public" | "private" | "refused" {
   const address = target(ipaddr.parse(to.address));
   const allowed = allow.some(
@@ -60,11 +60,11 @@ export function mayConnect(
       purpose === to.purpose && port === to.port && base.kind() === address.kind() && address.match(base, bits),
   );
   if (allowed) return "private";
-  return isPublic(to.address) && !own.has(address.toNormalizedString()) ? "public" : "refused";
+  const ours = own.some((text) => target(ipaddr.parse(text)).toNormalizedString() === address.toNormalizedString());
+  return isPublic(to.address) && !ours ? "public" : "refused";
 }
 
 /** The addresses of this machine: a public one of ours may serve what is meant for the inside only. */
-function ownAddresses(): Set<string> {
-  const all = Object.values(networkInterfaces()).flatMap((entries) => entries ?? []);
-  return new Set(all.map(({ address }) => target(ipaddr.parse(address)).toNormalizedString()));
+function ownAddresses(): string[] {
+  return Object.values(networkInterfaces()).flatMap((entries) => (entries ?? []).map(({ address }) => address));
 }

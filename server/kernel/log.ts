@@ -1,4 +1,4 @@
-import { type DestinationStream, type Logger, pino, stdSerializers } from "pino";
+import { type DestinationStream, type Logger, pino } from "pino";
 
 /** Structured log: `log.info({ envelope: id }, "envelope sealed")`. Never give it a payload or a request body. */
 export type Log = Pick<Logger, "debug" | "info" | "warn" | "error" | "fatal"> & { child(bindings: object): Log };
@@ -24,7 +24,7 @@ const paths = secretNames.flatMap((name) => [`["${name}"]`, `*["${name}"]`, `*.*
 /** Error codes such as ENOENT are no secrets and are kept by the error serializer, which runs before the redaction. */
 function describeError(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
-  const { type, message, stack } = stdSerializers.err(error);
+  const { name: type, message, stack } = error;
   const reason = "code" in error && typeof error.code === "string" ? { errorCode: error.code } : {};
   const cause = error.cause === undefined ? {} : { cause: describeError(error.cause) };
   return { type, message, stack, ...reason, ...cause };

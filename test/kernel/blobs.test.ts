@@ -81,14 +81,18 @@ test("only a SHA-256 names a blob", async () => {
   }
 });
 
-test("what an interrupted write left is cleared at the start; the list names every blob", async () => {
+test("the holder of the data folder clears what interrupted writes left; the list names every blob", async () => {
   const { folder, blobs } = await setUp();
   const names = [];
   for (let index = 0; index < 5; index += 1) names.push((await blobs.put(Buffer.from(`blob ${index}`))).sha256);
-  await mkdir(join(folder, "tmp"), { recursive: true });
-  await writeFile(join(folder, "tmp", "17"), "half");
-  const again = await openBlobs({ folder, secrets });
-  expect(await readdir(join(folder, "tmp"))).toEqual([]);
+  const [drafts = ""] = await readdir(join(folder, "tmp"));
+  await writeFile(join(folder, "tmp", drafts, "17"), "half");
+  // A command beside the server must leave the server's drafts alone.
+  await openBlobs({ folder, secrets });
+  expect(await readdir(join(folder, "tmp", drafts))).toEqual(["17"]);
+  const again = await openBlobs({ folder, secrets, clear: true });
+  expect(await readdir(join(folder, "tmp"))).toHaveLength(1);
+  expect(await readdir(join(folder, "tmp"))).not.toContain(drafts);
   expect((await namesIn(again.list())).sort()).toEqual(names.sort());
   await again.remove(names[0] ?? "");
   expect(await namesIn(again.list())).toHaveLength(4);
@@ -96,9 +100,10 @@ test("what an interrupted write left is cleared at the start; the list names eve
 
 test("a write that fails leaves nothing behind", async () => {
   const { folder, blobs } = await setUp();
-  await rm(join(folder, "tmp"), { recursive: true });
+  const [drafts = ""] = await readdir(join(folder, "tmp"));
+  await rm(join(folder, "tmp", drafts), { recursive: true });
   await expect(blobs.put(Buffer.from("x"))).rejects.toThrow("ENOENT");
-  await mkdir(join(folder, "tmp"));
+  await mkdir(join(folder, "tmp", drafts));
   const { sha256 } = await blobs.put(Buffer.from("x"));
   expect(await namesIn(blobs.list())).toEqual([sha256]);
 });

@@ -1,0 +1,41 @@
+import type { MessagePort } from "node:worker_threads";
+
+// A worker file that misbehaves as its input says; `pool.test.ts` runs it in place of the product's tasks.
+type Message = { task: string; input: { act: string; counter?: SharedArrayBuffer }; port?: MessagePort };
+
+export default async function run({ task, input, port }: Message): Promise<unknown> {
+  const tries = input.counter === undefined ? 0 : Atomics.add(new Int32Array(input.counter), 0, 1);
+  switch (input.act) {
+    case "exit once":
+      if (tries === 0) process.exit(3);
+      return { ok: true, value: task };
+    case "exit":
+      process.exit(3);
+      break;
+    case "throw":
+      throw new Error("a defect");
+    case "fill the memory": {
+      const kept: string[][] = [];
+      for (;;) kept.push(Array.from({ length: 100_000 }, () => String(Math.random())));
+    }
+    case "spin":
+      for (;;);
+    case "wait":
+      return new Promise(() => undefined);
+    case "ask": {
+      const answers: unknown[] = [];
+      for (const ask of ["sign", "signTimestamp"]) {
+        port?.postMessage({ id: answers.length, ask, bytes: new Uint8Array([1, 2, 3]) });
+        const answer = await new Promise<{ bytes?: Uint8Array; error?: string }>((resolve) =>
+          port?.once("message", resolve),
+        );
+        if (answer.error !== undefined) throw new Error(answer.error);
+        answers.push(answer.bytes);
+      }
+      port?.close();
+      return { ok: true, value: answers };
+    }
+    default:
+      return { ok: true, value: input.act };
+  }
+}

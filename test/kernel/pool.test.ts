@@ -1,0 +1,101 @@
+import { expect, onTestFinished, test } from "vitest";
+import { openPool, type Pool, PoolBusy, type PoolOptions, TaskCrashed, TaskTimeout } from "../../server/kernel/pool.ts";
+import type { TaskPorts } from "../../workers/protocol.ts";
+
+function open(options: PoolOptions = {}): Pool {
+  const pool = openPool({ threads: 1, file: new URL("./pool-worker.ts", import.meta.url), ...options });
+  onTestFinished(() => pool.close());
+  return pool;
+}
+
+/** The stand-in worker reads `act` where the product's reads a document. */
+const act = (what: string, counter?: SharedArrayBuffer) => ({ act: what, counter }) as never;
+
+test("a task runs in a thread, and no thread is started before", async () => {
+  const pool = open();
+  expect(pool.stats()).toEqual({ threads: 1, running: 0, waiting: 0, completed: 0, crashed: 0 });
+  expect(await pool.run("stamp", act("x"))).toEqual({ ok: true, value: "x" });
+  expect(pool.stats()).toMatchObject({ running: 0, completed: 1 });
+});
+
+test("a task whose worker ends is tried once more on a fresh one", async () => {
+  const pool = open();
+  const counter = new SharedArrayBuffer(4);
+  expect(await pool.run("stamp", act("exit once", counter))).toEqual({ ok: true, value: "stamp" });
+  expect(new Int32Array(counter)[0]).toBe(2);
+  await expect(pool.run("stamp", act("exit"))).rejects.toThrow(TaskCrashed);
+  const defect = await pool.run("stamp", act("throw")).catch((error: unknown) => error);
+  expect(defect).toBeInstanceOf(TaskCrashed);
+  expect(defect).toMatchObject({ cause: { message: "a defect" } });
+  expect(await pool.run("stamp", act("x"))).toEqual({ ok: true, value: "x" });
+  expect(pool.stats().crashed).toBe(5);
+});
+
+test("a task that takes too long, spins or is called off is ended, and the next one runs", async () => {
+  const pool = open();
+  await expect(pool.run("stamp", act("wait"), { timeoutMs: 50 })).rejects.toThrow(TaskTimeout);
+  await expect(pool.run("stamp", act("spin"), { timeoutMs: 300 })).rejects.toThrow(TaskTimeout);
+  const controller = new AbortController();
+  const calledOff = pool.run("stamp", act("wait"), { signal: controller.signal });
+  const waiting = pool.run("stamp", act("x"), { signal: controller.signal });
+  controller.abort(new Error("the service stops"));
+  await expect(calledOff).rejects.toThrow("the service stops");
+  await expect(waiting).rejects.toThrow("the service stops");
+  expect(await pool.run("stamp", act("x"))).toEqual({ ok: true, value: "x" });
+});
+
+test("a full queue refuses, and the waiting ones come in their order", async () => {
+  const pool = open({ maxQueue: 2 });
+  const order: string[] = [];
+  const note = async (name: string, what = name) => {
+    await pool.run("stamp", act(what)).then(
+      () => order.push(name),
+      (error: unknown) => order.push(error instanceof PoolBusy ? `${name} refused` : String(error)),
+    );
+  };
+  await Promise.all([note("a"), note("b"), note("c"), note("d")]);
+  expect(order).toEqual(["d refused", "a", "b", "c"]);
+});
+
+test("a seal's questions are answered over its port; what a port throws comes out unchanged", async () => {
+  const pool = open();
+  const asked: string[] = [];
+  const ports: TaskPorts = {
+    async sign(bytes) {
+      asked.push(`sign ${bytes}`);
+      return new Uint8Array([4]);
+    },
+    async signTimestamp(bytes) {
+      asked.push(`signTimestamp ${bytes}`);
+      return new Uint8Array([5]);
+    },
+    requestTimestamp: () => Promise.reject(new Error("not asked")),
+  };
+  expect(await pool.run("seal", act("ask"), { ports })).toEqual({
+    ok: true,
+    value: [new Uint8Array([4]), new Uint8Array([5])],
+  });
+  expect(asked).toEqual(["sign 1,2,3", "signTimestamp 1,2,3"]);
+  const down = new RangeError("the authority does not answer");
+  const failing = {
+    ...ports,
+    signTimestamp: async () => {
+      throw down;
+    },
+  };
+  await expect(pool.run("seal", act("ask"), { ports: failing })).rejects.toBe(down);
+  expect(asked).toEqual(["sign 1,2,3", "signTimestamp 1,2,3", "sign 1,2,3"]);
+  expect(pool.stats().crashed).toBe(0);
+});
+
+test("closing ends what runs and refuses what comes", async () => {
+  const pool = open();
+  const running = pool.run("stamp", act("wait"));
+  const waiting = pool.run("stamp", act("x"));
+  await Promise.all([
+    expect(running).rejects.toThrow("closed"),
+    expect(waiting).rejects.toThrow("closed"),
+    pool.close(),
+  ]);
+  await expect(pool.run("stamp", act("x"))).rejects.toThrow("closed");
+});
