@@ -1,0 +1,54 @@
+import type { Deps } from "../../kernel/deps.ts";
+import type { RawBody } from "../../kernel/endpoint.ts";
+import { AppError } from "../../kernel/errors.ts";
+import { newId } from "../../kernel/ids.ts";
+import { docx, pdf } from "../../kernel/wire.ts";
+import { type TemplateFile, templateLimits } from "./contract.ts";
+import { inspected } from "./failures.ts";
+import { presentFile } from "./present.ts";
+import * as store from "./store.ts";
+
+/**
+ * Takes a PDF as the base of a template. Kept are the upload as it came and, where it had to be repaired or decrypted so
+ * that revisions can be appended to it, the PDF that counts.
+ * @throws AppError `unsupported-media-type`, `invalid-document`
+ */
+export async function uploadFile(deps: Deps, template: string, body: RawBody): Promise<TemplateFile> {
+  if (body.contentType === docx) throw wordComesLater();
+  const found = await inspected(deps.pool.run("inspect", { pdf: body.bytes, maxPages: templateLimits.pages }));
+  const source = await deps.blobs.put(body.bytes);
+  const base = found.pdf === null ? source : await deps.blobs.put(found.pdf);
+  const row: store.TemplateFileRow = {
+    id: newId("tfl"),
+    template,
+    filename: filenameOf(body.filename),
+    source_type: pdf,
+    size: base.size,
+    sha256: base.sha256,
+    source_sha256: source.sha256,
+    page_count: found.pageCount,
+    pages: JSON.stringify(found.pages),
+    has_form_fields: found.hasFormFields ? 1 : 0,
+    warnings: JSON.stringify(found.warnings),
+    created_at: deps.clock.ts(),
+  };
+  await deps.db.tx((tx) => store.insertFile(tx, row));
+  return presentFile(row);
+}
+
+export function wordComesLater(): AppError {
+  return new AppError("unsupported-media-type", {
+    detail: "Word files come with a later version of this appliance. Save the document as PDF and upload that.",
+  });
+}
+
+/** The last part of a path, without control characters, at most 255 long. */
+function filenameOf(given: string | null): string | null {
+  const name = given
+    ?.split(/[\\/]/)
+    .at(-1)
+    ?.replace(/\p{Cc}/gu, "")
+    .trim()
+    .slice(0, 255);
+  return name === undefined || name === "" ? null : name;
+}
