@@ -26,7 +26,7 @@ export async function benchSeal(): Promise<BenchResult[]> {
     const small = await samplePdf({ pages: 5 });
     const large = await samplePdf({ pages: 5, ballast: 20 * 1024 * 1024 });
     return [
-      ...(await benchFile("5 pages", small, { own: 200, others: 15 }, 1.3, authority, folder)),
+      ...(await benchFile("5 pages", small, { own: 600, others: 15 }, 1.3, authority, folder)),
       ...(await benchFile("20 MB", large, { own: 25, others: 5 }, 1.2, authority, folder)),
     ];
   } finally {
