@@ -1,0 +1,198 @@
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { createClient } from "../../server/commands/demo/client.ts";
+import { publishTemplate } from "../../server/commands/demo/main-job.ts";
+import { openDeps } from "../../server/compose.ts";
+import { loadConfig } from "../../server/config.ts";
+import { AuditTrail } from "../../server/features/envelopes/contract.ts";
+import { fsck } from "../../server/features/evidence/fsck.ts";
+import { createApiKey, createOrganization } from "../../server/features/identity/service.ts";
+import { listMail } from "../../server/features/mail/service.ts";
+import { createLog } from "../../server/kernel/log.ts";
+import { permissions } from "../../server/kernel/wire.ts";
+import { CrashingAppliance } from "./crashing-appliance.ts";
+import { persistentJob, readOutbox } from "./persistent-job.ts";
+
+const fixture = path.resolve(import.meta.dirname, "../fixtures/pdf/lecture.pdf");
+
+export type CrashReport = {
+  /** `point#nth` of every kill that was planned, and whether it struck. */
+  planned: { at: string; struck: boolean }[];
+  randomKills: number;
+  envelopes: string[];
+  problems: string[];
+};
+
+/** A generator of numbers in [0, 1) that a printed seed repeats (mulberry32). */
+export function seeded(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  await new Promise<void>((resolve) => server.close(() => resolve()));
+  if (address === null || typeof address === "string") throw new Error("no port");
+  return address.port;
+}
+
+/**
+ * Kills the appliance at each distinct job and transaction boundary of the main job once, then at random instants, and
+ * looks at what is left: every envelope sealed, every chain valid, nothing missing, nothing doubled.
+ */
+export async function crashScenario(options: {
+  randomKills: number;
+  seed: number;
+  say?: (line: string) => void;
+}): Promise<CrashReport> {
+  const folder = await mkdtemp(path.join(tmpdir(), "signet-crash-"));
+  const port = await freePort();
+  const env = { SIGNET_DATA_DIR: folder, SIGNET_PORT: String(port), SIGNET_LOG_LEVEL: "silent" };
+  const config = loadConfig(env);
+  const log = createLog("silent");
+  const key = await prepare(config, log);
+  const appliance = new CrashingAppliance(folder, port);
+  const url = `http://127.0.0.1:${port}`;
+  const random = seeded(options.seed);
+  const report: CrashReport = { planned: [], randomKills: 0, envelopes: [], problems: [] };
+  let number = 0;
+  try {
+    await appliance.start({ record: true });
+    const client = createClient(url, key);
+    const { template } = await publishTemplate(client, await readFile(fixture), "none");
+    const job = async () => {
+      number++;
+      report.envelopes.push(await persistentJob(appliance, { url, key, template: template.id, folder, number }));
+    };
+    await appliance.arm();
+    const started = performance.now();
+    await job();
+    const usualMs = performance.now() - started;
+    for (const plan of killPlans(appliance.points)) {
+      await appliance.restart(plan);
+      await appliance.arm();
+      const before = appliance.kills;
+      await job();
+      const struck = appliance.kills > before;
+      report.planned.push({ at: `${plan.point}#${plan.nth}`, struck });
+      options.say?.(`${plan.point}#${plan.nth} ${struck ? "struck" : "did not come up"}`);
+    }
+    await appliance.restart({});
+    for (let i = 0; i < options.randomKills; i++) {
+      const killing = delay(random() * usualMs).then(() => appliance.kill());
+      await Promise.all([job(), killing]);
+      await appliance.up();
+      report.randomKills++;
+      options.say?.(`random kill ${i + 1}`);
+    }
+    await quiet(folder, config, log);
+    for (const id of report.envelopes) report.problems.push(...(await examineTrail(createClient(url, key), id)));
+  } finally {
+    await appliance.stop();
+  }
+  report.problems.push(...(await examineFolder(config, log, report.envelopes.length)));
+  await rm(folder, { recursive: true, force: true });
+  return report;
+}
+
+type Config = ReturnType<typeof loadConfig>;
+type Log = ReturnType<typeof createLog>;
+
+async function prepare(config: Config, log: Log): Promise<string> {
+  const { deps, close } = await openDeps({ config, log });
+  const owner = { email: "owner@example.com", name: "Olive Owner", password: null };
+  const made = await createOrganization(deps, { name: "Example Ltd", owner });
+  const actor = { type: "user" as const, id: made.user, name: owner.name, email: owner.email };
+  const { key } = await createApiKey(deps, made.organization, actor, new Set(permissions), {
+    name: "crash",
+    mode: "live",
+    scopes: [...permissions],
+  });
+  await close();
+  return key;
+}
+
+/** Each distinct job boundary at its first coming; each transaction of the main job before and after its commit. */
+function killPlans(points: readonly string[]): { point: string; nth: number }[] {
+  const count = new Map<string, number>();
+  for (const point of points) count.set(point, (count.get(point) ?? 0) + 1);
+  return [...count].flatMap(([point, times]) =>
+    Array.from({ length: point.startsWith("tx:") ? times : 1 }, (_, index) => ({ point, nth: index + 1 })),
+  );
+}
+
+/** Waits until no job is queued or running and every leaf is anchored, seen from outside the process. */
+async function quiet(_folder: string, config: Config, log: Log): Promise<void> {
+  const { deps, close } = await openDeps({ config, log });
+  try {
+    for (let i = 0; i < 1200; i++) {
+      const left = await deps.db.read
+        .selectFrom("jobs")
+        .select("name")
+        .where("status", "!=", "dead")
+        .where("name", "not like", "%expire%")
+        .execute();
+      if (left.length === 0) return;
+      await delay(100);
+    }
+    throw new Error("jobs were left over");
+  } finally {
+    await close();
+  }
+}
+
+const once = ["envelope.created", "envelope.ready", "envelope.completed", "envelope.sealed"];
+
+async function examineTrail(client: ReturnType<typeof createClient>, id: string): Promise<string[]> {
+  const trail = await client.json(AuditTrail, `/v1/envelopes/${id}/events`);
+  const problems: string[] = [];
+  if (!trail.verification.valid) problems.push(`${id}: the chain breaks at ${trail.verification.brokenAtSeq}`);
+  const types = trail.data.map(({ type }) => type);
+  for (const type of once) {
+    const times = types.filter((other) => other === type).length;
+    if (times !== 1) problems.push(`${id}: ${type} stands ${times} times`);
+  }
+  for (const type of ["recipient.sent", "recipient.signed"] as const) {
+    const times = types.filter((other) => other === type).length;
+    if (times !== 2) problems.push(`${id}: ${type} stands ${times} times instead of twice`);
+  }
+  return problems;
+}
+
+async function examineFolder(config: Config, log: Log, envelopes: number): Promise<string[]> {
+  const { deps, close } = await openDeps({ config, log });
+  try {
+    const problems = (await fsck(deps)).problems.map(({ kind, where, message }) => `fsck ${kind} ${where}: ${message}`);
+    const leaves = await deps.db.read.selectFrom("leaves").select("envelope").execute();
+    const distinct = new Set(leaves.map(({ envelope }) => envelope)).size;
+    if (leaves.length !== envelopes || distinct !== envelopes)
+      problems.push(`${leaves.length} leaves of ${distinct} envelopes for ${envelopes} sealed`);
+    const mails = await listMail(deps.db.read, deps, {});
+    const written = new Set((await readOutbox(config.dataDir)).map(({ messageId }) => messageId));
+    for (const mail of mails)
+      if (!written.has(mail.messageId)) problems.push(`${mail.kind} mail ${mail.messageId} was never written`);
+    if (new Set(mails.map(({ messageId }) => messageId)).size !== mails.length)
+      problems.push("two mails share a Message-ID");
+    // Two requests, and the completion mail to both signers and the sender.
+    if (mails.length !== envelopes * 5) problems.push(`${mails.length} mails instead of ${envelopes * 5}`);
+    const dead = await deps.db.read
+      .selectFrom("jobs")
+      .select(["name", "last_error"])
+      .where("status", "=", "dead")
+      .execute();
+    problems.push(...dead.map(({ name, last_error: cause }) => `dead job ${name}: ${cause}`));
+    return problems;
+  } finally {
+    await close();
+  }
+}
