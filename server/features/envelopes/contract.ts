@@ -25,7 +25,9 @@ import {
 } from "../templates/contract.ts";
 import { AuditEntry, AuditTrail } from "./audit-contract.ts";
 
-/** Envelopes: creation, state, people, documents (contract §3). The audit trail's shapes stand in audit-contract.ts. */
+/** Envelopes: creation, state, people, documents (contract §3); the audit trail's shapes come from audit-contract.ts. */
+
+export { AuditEntry, AuditTrail, AuditType, AuditVerification, EventType, eventTypes } from "./audit-contract.ts";
 
 export const envelopeStatuses = ["rendering", "sent", "completed", "declined", "voided", "expired"] as const;
 export const EnvelopeStatus = z.enum(envelopeStatuses).meta({ id: "EnvelopeStatus" });
