@@ -188,10 +188,10 @@ export async function startAppliance(options: ComposeOptions): Promise<Appliance
   };
 }
 
-type PageReply = { status: number; headers: Record<string, string>; body: string | Buffer | null };
+type PageReply = { status: number; headers: Record<string, string>; body: string | Uint8Array | null };
 
 function apply(ctx: Context, reply: PageReply): void {
-  ctx.body = reply.body;
+  ctx.body = reply.body instanceof Uint8Array ? Buffer.from(reply.body) : reply.body;
   ctx.status = reply.status;
   ctx.set(reply.headers);
 }

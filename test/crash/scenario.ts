@@ -7,7 +7,7 @@ import { createClient } from "../../server/commands/demo/client.ts";
 import { publishTemplate } from "../../server/commands/demo/main-job.ts";
 import { openDeps } from "../../server/compose.ts";
 import { loadConfig } from "../../server/config.ts";
-import { AuditTrail } from "../../server/features/envelopes/contract.ts";
+import { AuditTrail } from "../../server/features/envelopes/audit-contract.ts";
 import { fsck } from "../../server/features/evidence/fsck.ts";
 import { createApiKey, createOrganization } from "../../server/features/identity/service.ts";
 import { listMail } from "../../server/features/mail/service.ts";
