@@ -1,7 +1,7 @@
 import type { MailContent } from "./contract.ts";
 import { type MessageContext, messageOf, oneLine, textOf } from "./messages.ts";
 
-export type RenderedMail = { subject: string; html: string; text: string };
+export type RenderedMail = { subject: string; html: string; text: string; language: string };
 
 /** A mail in both its forms. React is loaded with the first mail, not with the service. */
 export async function renderMail(content: MailContent, context: MessageContext): Promise<RenderedMail> {
@@ -11,5 +11,6 @@ export async function renderMail(content: MailContent, context: MessageContext):
     subject: message.subject,
     html: htmlOf(message, oneLine(context.organization)),
     text: textOf(message),
+    language: message.language,
   };
 }

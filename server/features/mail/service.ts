@@ -29,6 +29,12 @@ const contextOf = (id: string) => `mails.content:${id}`;
  * cause does nothing.
  */
 export async function queueMail(tx: Tx, deps: Deps, mail: MailRequest): Promise<void> {
+  const { content } = mail;
+  if ("link" in content && content.link !== null && !content.link.startsWith(`${deps.config.appUrl}/`)) {
+    // The token in a link goes wherever the link leads: never to an address that a request has brought.
+    if (!content.link.startsWith(`${deps.config.baseUrl}/`))
+      throw new Error("a mail may link to the configured URLs only");
+  }
   const id = newId("msg");
   const heldFor = await holdReason(tx, deps, mail);
   const inserted = await store.insertMail(tx, {

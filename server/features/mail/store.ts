@@ -66,7 +66,7 @@ export async function listMails(reader: Reader, filter: MailFilter): Promise<Mai
   return await query
     .orderBy("created_at", "desc")
     .orderBy("id", "desc")
-    .limit(filter.limit ?? 100)
+    .limit(filter.limit ?? 1000)
     .execute();
 }
 

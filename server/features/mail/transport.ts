@@ -1,0 +1,165 @@
+import { randomUUID } from "node:crypto";
+import { mkdir, open, readFile, rename, rm } from "node:fs/promises";
+import path from "node:path";
+import { rootCertificates } from "node:tls";
+import { createTransport, type SendMailOptions } from "nodemailer";
+import { type Config, isLoopback } from "../../config.ts";
+
+/** The way out: an SMTP server, or files in a folder. The only file that knows nodemailer. */
+
+export type Letter = {
+  /** Of the mail's row: names the file. */
+  id: string;
+  from: string;
+  to: { email: string; name: string | null };
+  subject: string;
+  html: string;
+  text: string;
+  messageId: string;
+  /** The Date header: of the cause, not of the attempt. */
+  date: Date;
+  language: string;
+  attachments: { filename: string; bytes: Uint8Array }[];
+};
+
+export type Transport = { kind: "smtp" | "outbox"; deliver(letter: Letter): Promise<void> };
+
+/** The server refused this letter for good (a 5xx reply to its addresses or its content, RFC 5321 §4.2.1). */
+export class LetterRefused extends Error {
+  override name = "LetterRefused";
+}
+
+export function createMailTransport(config: Pick<Config, "smtpUrl" | "dataDir" | "caFile">): Transport {
+  return config.smtpUrl === undefined
+    ? outboxTransport(path.join(config.dataDir, "outbox"))
+    : smtpTransport(config.smtpUrl, config.caFile);
+}
+
+function optionsOf(letter: Letter): SendMailOptions {
+  return {
+    from: letter.from,
+    to: { name: letter.to.name ?? "", address: letter.to.email },
+    subject: letter.subject,
+    text: letter.text,
+    html: letter.html,
+    messageId: letter.messageId,
+    date: letter.date,
+    headers: {
+      // RFC 3834 §5: out-of-office programs do not answer this.
+      "Auto-Submitted": "auto-generated",
+      "X-Auto-Response-Suppress": "All",
+      "Content-Language": letter.language,
+    },
+    attachments: letter.attachments.map(({ filename, bytes }) => ({
+      filename,
+      content: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength),
+      contentType: "application/pdf",
+    })),
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  };
+}
+
+const idleMs = 2000;
+
+/**
+ * Connections are kept while mails follow one another, and closed when none came for two seconds, so that nothing has to
+ * be ended when the service stops.
+ */
+function smtpTransport(smtpUrl: string, caFile: string | undefined): Transport {
+  const url = new URL(smtpUrl);
+  const secure = url.protocol === "smtps:";
+  const host = url.hostname.replace(/^\[|\]$/g, "");
+  const auth =
+    url.username === ""
+      ? undefined
+      : { user: decodeURIComponent(url.username), pass: decodeURIComponent(url.password) };
+  const connect = async () =>
+    createTransport({
+      pool: true,
+      host,
+      port: url.port === "" ? (secure ? 465 : 587) : Number(url.port),
+      secure,
+      // A password crosses no network in the clear.
+      requireTLS: !secure && auth !== undefined && !isLoopback(host),
+      ...(auth === undefined ? {} : { auth }),
+      ...(caFile === undefined ? {} : { tls: { ca: [...rootCertificates, await readFile(caFile, "utf8")] } }),
+      maxConnections: 4,
+      connectionTimeout: 10_000,
+      greetingTimeout: 10_000,
+      socketTimeout: 60_000,
+    });
+  let pool: ReturnType<typeof connect> | undefined;
+  let underWay = 0;
+  let idle: NodeJS.Timeout | undefined;
+  const release = () => {
+    underWay -= 1;
+    if (underWay > 0) return;
+    idle = setTimeout(() => {
+      const ended = pool;
+      pool = undefined;
+      void ended?.then((transporter) => transporter.close());
+    }, idleMs);
+  };
+  return {
+    kind: "smtp",
+    async deliver(letter) {
+      clearTimeout(idle);
+      underWay += 1;
+      try {
+        pool ??= connect();
+        await (await pool).sendMail(optionsOf(letter));
+      } catch (error) {
+        if (isRefusal(error)) throw new LetterRefused(error.message, { cause: error });
+        throw error;
+      } finally {
+        release();
+      }
+    },
+  };
+}
+
+/** Replies to MAIL, RCPT and DATA speak of the letter; those to the greeting, TLS or the sign-in speak of the server. */
+function isRefusal(error: unknown): error is Error {
+  if (!(error instanceof Error) || !("code" in error) || !("responseCode" in error)) return false;
+  const { code, responseCode } = error;
+  return (code === "EENVELOPE" || code === "EMESSAGE") && typeof responseCode === "number" && responseCode >= 500;
+}
+
+/** Each mail becomes `<id>.eml`, whole or not at all; writing it again replaces it. */
+function outboxTransport(folder: string): Transport {
+  const composer = createTransport({ streamTransport: true, buffer: true, newline: "windows" });
+  return {
+    kind: "outbox",
+    async deliver(letter) {
+      const { message } = await composer.sendMail(optionsOf(letter));
+      if (!Buffer.isBuffer(message)) throw new TypeError("the composer gave no bytes");
+      // Links and codes stand in it in the clear: it is for the operator alone.
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      await writeWhole(path.join(folder, `${letter.id}.eml`), message);
+    },
+  };
+}
+
+async function writeWhole(file: string, bytes: Buffer): Promise<void> {
+  const draft = `${file}.${randomUUID()}.tmp`;
+  try {
+    const handle = await open(draft, "wx", 0o600);
+    try {
+      await handle.writeFile(bytes);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await rename(draft, file);
+    const folder = await open(path.dirname(file), "r");
+    try {
+      await folder.sync();
+    } finally {
+      await folder.close();
+    }
+  } catch (error) {
+    await rm(draft, { force: true });
+    throw error;
+  }
+}
