@@ -15,6 +15,7 @@ import { bindings as envelopeBindings } from "./features/envelopes/routes.ts";
 import { handlers as evidenceHandlers } from "./features/evidence/handlers.ts";
 import { bindings as evidenceBindings } from "./features/evidence/routes.ts";
 import { createKeyAuthenticator } from "./features/identity/authenticate.ts";
+import { bindings as keyBindings } from "./features/keys/routes.ts";
 import { ensureKeys } from "./features/keys/service.ts";
 import { handlers as mailHandlers } from "./features/mail/handlers.ts";
 import { bindings as organizationBindings } from "./features/organization/routes.ts";
@@ -128,6 +129,7 @@ export async function startAppliance(options: ComposeOptions): Promise<Appliance
       ...signingBindings,
       ...organizationBindings,
       ...evidenceBindings,
+      ...keyBindings,
     ],
     authenticators: {
       key: createKeyAuthenticator(deps),

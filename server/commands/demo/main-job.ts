@@ -46,7 +46,7 @@ function draftFor(file: TemplateFile, verification: "email_otp" | "none") {
     height,
   });
   const fields = people.flatMap(({ role }, column) => [
-    { id: `name_${column}`, type: "full_name", role, ...foot(first, column, 16, 60), size: 10 },
+    { id: `name_${column}`, type: "full_name", role, ...foot(first, column, 16, 60) },
     {
       id: `remark_${column}`,
       type: "text_input",
