@@ -1,0 +1,135 @@
+import { createPublicKey, verify } from "node:crypto";
+import type { Clock } from "../../kernel/clock.ts";
+import type { Tx } from "../../kernel/db.ts";
+import type { Deps } from "../../kernel/deps.ts";
+import { type Commit, RetryLater } from "../../kernel/job-runner.ts";
+import { enqueue } from "../../kernel/jobs.ts";
+import { setAnchor } from "../envelopes/progress.ts";
+import type { AnchorKey } from "../keys/contract.ts";
+import { type AnchorSigner, anchorSigner, publicAnchorKeys } from "../keys/service.ts";
+import { anchorBytes, fromHex, toHex } from "./anchor.ts";
+import type { Anchor, AnchorBody } from "./contract.ts";
+import { anchorDedupeKey, anchorLeaves } from "./jobs.ts";
+import { emptyRoot, verifyConsistency } from "./merkle.ts";
+import { presentAnchor } from "./present.ts";
+import * as store from "./store.ts";
+import { consistencyProof, rootOf, sha256 } from "./tree.ts";
+
+/** How long to wait at a time for a clock that was set back. */
+const clockWaitMs = 60_000;
+
+/**
+ * Signs an anchor over every leaf that none covers yet.
+ * @returns what stores it; undefined when no leaf waits
+ * @throws RetryLater while the clock stands before the previous anchor
+ */
+export async function signNextAnchor(deps: Deps): Promise<Commit | undefined> {
+  const { read } = deps.db;
+  const [size, row] = await Promise.all([store.readTreeSize(read), store.findLatestAnchor(read)]);
+  const previous = row ? presentAnchor(row) : null;
+  const covered = previous?.treeSize ?? 0;
+  if (size <= covered) return undefined;
+  const [root, proof, signer, keys] = await Promise.all([
+    rootOf(read, size),
+    consistencyProof(read, covered, size),
+    anchorSigner(deps),
+    publicAnchorKeys(read),
+  ]);
+  const anchor = await signAnchor({ signer, keys, clock: deps.clock }, previous, { size, root, proof });
+  return async (tx) => {
+    // The sequence is the primary key: of two that were signed at once only one is stored.
+    await store.insertAnchor(tx, rowOf(anchor));
+    for (const envelope of await store.envelopesOfLeaves(tx, covered, size))
+      await setAnchor(tx, envelope, anchor.sequence);
+    await scheduleAnchor(tx, deps);
+  };
+}
+
+/** Queues the next anchor when leaves wait: no sooner than the interval after the latest one. */
+export async function scheduleAnchor(tx: Tx, deps: Pick<Deps, "clock" | "config">): Promise<void> {
+  const [size, latest] = [await store.readTreeSize(tx), await store.findLatestAnchor(tx)];
+  if (size <= (latest?.tree_size ?? 0)) return;
+  const earliest = latest ? Date.parse(latest.created_at) + deps.config.anchorIntervalSeconds * 1000 : 0;
+  const runAt = Math.max(deps.clock.now(), earliest);
+  await enqueue(tx, anchorLeaves, {}, { runAt, dedupeKey: anchorDedupeKey });
+}
+
+/** Signs now instead of at the next turn. @returns the latest anchor; undefined when there is nothing to anchor */
+export async function anchorNow(deps: Deps): Promise<Anchor | undefined> {
+  const commit = await signNextAnchor(deps);
+  if (commit) await deps.db.tx(commit);
+  const row = await store.findLatestAnchor(deps.db.read);
+  return row && presentAnchor(row);
+}
+
+/**
+ * The signer trusts nobody: it looks at the previous anchor's hash and signature and at the proof that the new tree
+ * begins with the old one, and signs only then.
+ * @throws RetryLater when time would run backwards; Error when anything does not fit
+ */
+export async function signAnchor(
+  by: { signer: AnchorSigner; keys: readonly AnchorKey[]; clock: Clock },
+  previous: Anchor | null,
+  tree: { size: number; root: Uint8Array; proof: readonly Uint8Array[] },
+): Promise<Anchor> {
+  const now = by.clock.now();
+  if (previous) {
+    const back = Date.parse(previous.createdAt) - now;
+    if (back > 0) throw new RetryLater("the clock stands before the previous anchor", Math.min(back, clockWaitMs));
+    if (!anchorHolds(previous, by.keys)) throw new Error(`anchor ${previous.sequence} does not verify`);
+    if (tree.size <= previous.treeSize) throw new Error("there is nothing new to anchor");
+  }
+  const consistent = verifyConsistency(sha256, {
+    earlierSize: previous?.treeSize ?? 0,
+    earlierRoot: previous ? fromHex(previous.rootHash) : emptyRoot(sha256),
+    size: tree.size,
+    root: tree.root,
+    proof: tree.proof,
+  });
+  if (!consistent) throw new Error("the tree does not begin with the one of the previous anchor");
+  const body: AnchorBody = {
+    v: 1,
+    type: "svc.anchor",
+    sequence: (previous?.sequence ?? 0) + 1,
+    treeSize: tree.size,
+    rootHash: toHex(tree.root),
+    previousAnchorHash: previous?.anchorHash ?? null,
+    createdAt: by.clock.ts(),
+    kid: by.signer.kid,
+  };
+  const bytes = anchorBytes(body);
+  const anchor: Anchor = {
+    ...body,
+    anchorHash: toHex(sha256(bytes)),
+    signature: Buffer.from(await by.signer.sign(bytes)).toString("base64"),
+    consistency: tree.proof.map(toHex),
+    timestampToken: null,
+  };
+  // A broken key or a bit that flipped must not leave the house.
+  if (!anchorHolds(anchor, by.keys)) throw new Error("the new anchor does not verify under the published key");
+  return anchor;
+}
+
+/** Hash and signature of an anchor, under one of these keys. */
+export function anchorHolds(anchor: Anchor, keys: readonly AnchorKey[]): boolean {
+  const bytes = anchorBytes(anchor);
+  const key = keys.find(({ kid }) => kid === anchor.kid);
+  if (!key || toHex(sha256(bytes)) !== anchor.anchorHash) return false;
+  const publicKey = createPublicKey({ key: { kty: key.kty, crv: key.crv, x: key.x }, format: "jwk" });
+  return verify(null, bytes, publicKey, Buffer.from(anchor.signature, "base64"));
+}
+
+function rowOf(anchor: Anchor): store.AnchorRow {
+  return {
+    sequence: anchor.sequence,
+    tree_size: anchor.treeSize,
+    root_hash: anchor.rootHash,
+    previous_anchor_hash: anchor.previousAnchorHash,
+    created_at: anchor.createdAt,
+    kid: anchor.kid,
+    anchor_hash: anchor.anchorHash,
+    signature: anchor.signature,
+    consistency: JSON.stringify(anchor.consistency),
+    timestamp_token: anchor.timestampToken,
+  };
+}

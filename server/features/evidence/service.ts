@@ -1,0 +1,86 @@
+import { decodeCursor, pageOf } from "../../kernel/cursor.ts";
+import type { Deps } from "../../kernel/deps.ts";
+import { AppError, notFound } from "../../kernel/errors.ts";
+import { checksumOk, hashSecret } from "../../kernel/ids.ts";
+import { loadEnvelope } from "../envelopes/progress.ts";
+import { organizationById } from "../identity/service.ts";
+import { filenameOf } from "./completion.ts";
+import type { Anchor, EnvelopeSummary, VerifyResult } from "./contract.ts";
+import { presentAnchor, presentLeaf } from "./present.ts";
+import * as store from "./store.ts";
+import { inclusionProof } from "./tree.ts";
+
+/** Everything that is known of a document with this SHA-256 (lower-case hex). */
+export async function lookUpDocument(deps: Deps, sha256: string): Promise<VerifyResult> {
+  const { read } = deps.db;
+  const row = await store.findLeaf(read, sha256);
+  const envelope = row && (await summaryOf(deps, row));
+  if (!row || !envelope) return { status: "unknown", sha256, envelope: null, leaf: null, proof: null, anchor: null };
+  const leaf = presentLeaf(row);
+  const anchor = await store.findCoveringAnchor(read, row.leaf_index);
+  if (!anchor) return { status: "pending", sha256, envelope, leaf, proof: null, anchor: null };
+  const proof = await inclusionProof(read, row, anchor.tree_size);
+  return { status: "anchored", sha256, envelope, leaf, proof, anchor: presentAnchor(anchor) };
+}
+
+/** Without names and addresses of people: whoever holds the file may ask. */
+async function summaryOf(deps: Deps, leaf: store.LeafRow): Promise<EnvelopeSummary | undefined> {
+  const record = await loadEnvelope(deps.db.read, leaf.envelope);
+  if (!record?.envelope.completed_at) return undefined;
+  const { envelope, recipients } = record;
+  const organization = await organizationById(deps.db.read, envelope.organization);
+  return {
+    id: envelope.id,
+    title: envelope.title,
+    status: envelope.status,
+    testMode: envelope.test_mode === 1,
+    organization: organization.name,
+    createdAt: envelope.created_at,
+    completedAt: record.envelope.completed_at,
+    sealedAt: leaf.sealed_at,
+    pageCount: envelope.page_count ?? 0,
+    signers: recipients.flatMap(({ role, completed_at: completedAt }) =>
+      completedAt === null ? [] : [{ role, completedAt }],
+    ),
+  };
+}
+
+/** @throws AppError `not-found` before the first anchor */
+export async function latestAnchor(deps: Deps): Promise<Anchor> {
+  const row = await store.findLatestAnchor(deps.db.read);
+  if (!row) throw new AppError("not-found", { detail: "There is no anchor yet." });
+  return presentAnchor(row);
+}
+
+/** @throws AppError `not-found` */
+export async function anchorBySequence(deps: Deps, text: string): Promise<Anchor> {
+  const sequence = /^[1-9]\d{0,14}$/.test(text) ? Number(text) : 0;
+  const row = await store.findAnchor(deps.db.read, sequence);
+  if (!row) throw notFound("The anchor");
+  return presentAnchor(row);
+}
+
+/** Newest first. @throws AppError `validation-failed` for a foreign cursor */
+export async function listAnchors(deps: Deps, query: { limit: number; cursor?: string | undefined }) {
+  const below = query.cursor === undefined ? undefined : Number(decodeCursor(deps.secrets, query.cursor).id);
+  const rows = await store.listAnchors(deps.db.read, query.limit + 1, below);
+  const placeOf = (row: store.AnchorRow) => ({ t: row.created_at, id: String(row.sequence) });
+  return pageOf(deps.secrets, rows, query.limit, placeOf, presentAnchor);
+}
+
+/**
+ * The sealed PDF behind the link of a completion mail.
+ * @throws AppError `not-found`; `link-expired` after 30 days
+ */
+export async function downloadByToken(
+  deps: Deps,
+  token: string,
+): Promise<{ bytes: Uint8Array; sha256: string; filename: string }> {
+  const row = checksumOk(token) ? await store.findDownloadToken(deps.db.read, hashSecret(token)) : undefined;
+  if (!row) throw notFound("The document");
+  if (row.expires_at <= deps.clock.ts()) throw new AppError("link-expired");
+  const record = await loadEnvelope(deps.db.read, row.envelope);
+  const sha256 = record?.envelope.sealed_sha256;
+  if (!record || !sha256) throw notFound("The document");
+  return { bytes: await deps.blobs.get(sha256), sha256, filename: filenameOf(record.envelope.title) };
+}
