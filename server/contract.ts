@@ -1,5 +1,6 @@
 import { endpoints as envelopes } from "./features/envelopes/contract.ts";
 import { endpoints as evidence } from "./features/evidence/contract.ts";
+import { endpoints as keys } from "./features/keys/contract.ts";
 import { endpoints as organization } from "./features/organization/contract.ts";
 import { endpoints as signing } from "./features/signing/contract.ts";
 import { endpoints as templates } from "./features/templates/contract.ts";
@@ -12,4 +13,5 @@ export const endpoints: readonly EndpointSpec[] = [
   ...signing,
   ...organization,
   ...evidence,
+  ...keys,
 ];
