@@ -1,14 +1,15 @@
-import { AsyncLocalStorage } from "node:async_hooks";
 import { type CompiledQuery, type DatabaseConnection, type Kysely, type QueryResult, sql } from "kysely";
 import sqlite3 from "sqlite3";
 import { migrations as allMigrations } from "../migrations/list.ts";
 import { type Clock, systemClock, type Ts } from "./clock.ts";
+import { createEvents } from "./events.ts";
 import { type Boundary, createGroupCommit } from "./group-commit.ts";
 import { newId } from "./ids.ts";
 import { jsonColumns } from "./json-sql.ts";
 import { bindable, kyselyOver, parseJson, returnsRows } from "./kysely-sqlite.ts";
 import { migrate } from "./migrate.ts";
 import type { Migration } from "./schema.ts";
+import { insideTransaction, runScoped, type Surroundings } from "./transaction.ts";
 import { type TxScope, txScope } from "./tx.ts";
 
 export { jsonArrayFrom, jsonObjectFrom } from "./json-sql.ts";
@@ -171,9 +172,6 @@ const rollsBackByItself: ReadonlySet<number> = new Set([
   sqlite3.INTERRUPT,
 ]);
 
-type Scope = { ended: boolean; broken: Error | undefined };
-const runningScope = new AsyncLocalStorage<Scope>();
-
 /**
  * Opens (and brings up to date) the database file.
  * @throws when the file was written by a newer release or another process holds it
@@ -203,7 +201,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     throw error;
   }
 
-  const listeners = new Map<string, Set<() => void>>();
+  const committed = createEvents();
   const commits = createGroupCommit({ exec: (text) => writer.exec(text), onBoundary: options.onBoundary });
   let closed = false;
 
@@ -214,74 +212,31 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     return best;
   }
 
-  async function runScoped<T>(fn: (tx: Tx) => Promise<T>): Promise<{ value: T; committed: () => void }> {
-    const scope: Scope = { ended: false, broken: undefined };
-    const topics = new Set<string>();
-    const callbacks: (() => void)[] = [];
-    const underWay = new Set<Promise<unknown>>();
-    const connection: DatabaseConnection = {
-      async executeQuery<R>(query: CompiledQuery) {
-        if (scope.ended) throw new Error("this transaction has ended");
-        if (scope.broken !== undefined) throw scope.broken;
-        const work = writer.executeQuery<R>(query);
-        underWay.add(work);
-        try {
-          return await work;
-        } catch (error) {
-          if (error instanceof Error && rollsBackByItself.has(errorNumber(error))) scope.broken = error;
-          throw error;
-        } finally {
-          underWay.delete(work);
-        }
-      },
-      streamQuery: () => writer.streamQuery(),
-    };
-    const txMembers: TxScope = {
-      now: () => clock.now(),
-      newJobId: () => newId("job"),
-      seal(plain, context) {
-        if (options.secrets === undefined) throw new Error("this database was opened without secrets");
-        return options.secrets.seal(plain, context);
-      },
-      afterCommit: (callback) => void callbacks.push(callback),
-      notify: (topic) => void topics.add(topic),
-    };
-    const tx: Tx = Object.assign(
-      kyselyOver<Tables>(() => connection),
-      { [txScope]: txMembers },
-    );
-    try {
-      const value = await runningScope.run(scope, fn, tx);
-      if (scope.broken !== undefined) throw scope.broken;
-      if (underWay.size > 0) throw new Error("a statement of this transaction was not awaited");
-      return {
-        value,
-        committed() {
-          for (const callback of callbacks) guarded(callback);
-          for (const topic of topics) for (const listener of [...(listeners.get(topic) ?? [])]) guarded(listener);
-        },
-      };
-    } finally {
-      scope.ended = true;
-      // A statement that nobody awaits must not run after the rollback, where it would commit by itself.
-      if (underWay.size > 0) await Promise.allSettled(underWay);
-    }
-  }
+  const surroundings: Surroundings = {
+    execute: (query) => writer.executeQuery(query),
+    endsTransaction: (error) => rollsBackByItself.has(errorNumber(error)),
+    now: () => clock.now(),
+    newJobId: () => newId("job"),
+    seal(plain, context) {
+      if (options.secrets === undefined) throw new Error("this database was opened without secrets");
+      return options.secrets.seal(plain, context);
+    },
+  };
 
   return {
     read: kyselyOver<Tables>(leastBusy),
-    tx(fn) {
-      const outer = runningScope.getStore();
-      if (outer !== undefined && !outer.ended) {
+    tx<T>(fn: (tx: Tx) => Promise<T>) {
+      if (insideTransaction()) {
         return Promise.reject(new Error("a transaction inside a transaction would wait for itself; pass tx on"));
       }
       if (closed) return Promise.reject(new Error("the database is closed"));
-      return new Promise((resolve, reject) => {
+      return new Promise<T>((resolve, reject) => {
         commits.submit({
           async run() {
-            const { value, committed } = await runScoped(fn);
+            const { value, callbacks, topics } = await runScoped<Tables, T>(surroundings, fn);
             return () => {
-              committed();
+              for (const callback of callbacks) guarded(callback);
+              for (const topic of topics) guarded(() => committed.publish(topic));
               resolve(value);
             };
           },
@@ -290,13 +245,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
       });
     },
     afterCommit: (tx, fn) => tx[txScope].afterCommit(fn),
-    onCommitted(topic, listener) {
-      const known = listeners.get(topic) ?? new Set();
-      listeners.set(topic, known);
-      const entry = () => listener();
-      known.add(entry);
-      return () => void known.delete(entry);
-    },
+    onCommitted: (topic, listener) => committed.subscribe(topic, listener),
     async copyTo(file) {
       const reader = await Connection.open(options.file, sqlite3.OPEN_READONLY);
       try {

@@ -65,12 +65,19 @@ export async function reclaimOthers(tx: Tx, leaseBy: string): Promise<number> {
   return Number(numUpdatedRows);
 }
 
-export async function renewLeases(tx: Tx, leaseBy: string, leaseUntil: number): Promise<void> {
+/** Extends the leases of the jobs that run, and gives back those that ran out: their end could not be recorded. */
+export async function renewLeases(
+  tx: Tx,
+  options: { running: readonly string[]; now: number; leaseUntil: number },
+): Promise<void> {
+  if (options.running.length > 0) {
+    await tx.updateTable("jobs").set({ lease_until: options.leaseUntil }).where("id", "in", options.running).execute();
+  }
   await tx
     .updateTable("jobs")
-    .set({ lease_until: leaseUntil })
+    .set({ status: "queued", lease_by: null, lease_until: null })
     .where("status", "=", "running")
-    .where("lease_by", "=", leaseBy)
+    .where("lease_until", "<", options.now)
     .execute();
 }
 
