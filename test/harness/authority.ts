@@ -124,3 +124,25 @@ export function makeAuthority(options: AuthorityOptions = {}): Authority {
 
 const derOf = (path: string): Uint8Array => new X509Certificate(readFileSync(path)).raw;
 export const sha256 = (bytes: Uint8Array): Buffer => createHash("sha256").update(bytes).digest();
+
+/** The TimeStampResp of an authority run by openssl (`ts -reply`) to a TimeStampReq; `options` go into its configuration. */
+export function opensslTimestamp(request: Uint8Array, from: Authority, options = "ess_cert_id_alg = sha256"): Buffer {
+  const folder = mkdtempSync(join(from.folder, "reply-"));
+  const path = (name: string): string => join(folder, name);
+  writeFileSync(path("request.tsq"), request);
+  writeFileSync(path("serial"), "01");
+  const settings = {
+    serial: path("serial"),
+    signer_cert: from.timestamp.pem,
+    signer_key: from.timestamp.keyPem,
+    signer_digest: "sha256",
+    certs: from.caPem,
+    default_policy: TEST_POLICY,
+    digests: "sha256",
+  };
+  const lines = Object.entries(settings).map(([key, value]) => `${key} = ${value}`);
+  writeFileSync(path("tsa.cnf"), ["[tsa]", "default_tsa = t", "[t]", ...lines, options, ""].join("\n"));
+  const files = ["-config", path("tsa.cnf"), "-queryfile", path("request.tsq"), "-out", path("reply.tsr")];
+  execFileSync("openssl", ["ts", "-reply", ...files], { stdio: "pipe" });
+  return readFileSync(path("reply.tsr"));
+}

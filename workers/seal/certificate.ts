@@ -13,12 +13,12 @@ export type Certificate = {
   extensions: ReadonlyMap<string, { critical: boolean; value: Buffer }>;
 };
 
-export const EXTENSION = {
+const EXTENSION = {
   keyUsage: "2.5.29.15",
   basicConstraints: "2.5.29.19",
   extendedKeyUsage: "2.5.29.37",
 } as const;
-export const TIME_STAMPING = "1.3.6.1.5.5.7.3.8";
+const TIME_STAMPING = "1.3.6.1.5.5.7.3.8";
 
 // The same few certificates come with every seal and every timestamp; parsing them costs more than the rest of the CMS.
 const parsed = new Map<string, Certificate>();
@@ -93,6 +93,17 @@ export function maySign(certificate: Certificate): boolean {
   if (!usage) return true;
   const bits = decodeWhole(usage.value).expect(TAG.bitString).content[1] ?? 0;
   return (bits & 0xc0) !== 0;
+}
+
+// serverAuth, codeSigning, timeStamping, OCSPSigning
+const OTHER_PURPOSES = new Set(["1.3.6.1.5.5.7.3.1", "1.3.6.1.5.5.7.3.3", TIME_STAMPING, "1.3.6.1.5.5.7.3.9"]);
+
+/** May sign documents: it may sign, and is not there for other purposes alone, as a server's or an authority's is. */
+export function maySeal(certificate: Certificate): boolean {
+  if (!maySign(certificate)) return false;
+  const usage = certificate.extensions.get(EXTENSION.extendedKeyUsage);
+  const purposes = usage ? decodeWhole(usage.value).children() : [];
+  return purposes.length === 0 || purposes.some((purpose) => !OTHER_PURPOSES.has(purpose.oid()));
 }
 
 export const validAt = ({ x509 }: Certificate, at: string): boolean => {

@@ -16,6 +16,8 @@ export type SignatureField = {
 };
 
 const MAX_FIELDS = 100_000;
+// Each costs a hash over the file.
+const MAX_SIGNATURES = 64;
 
 /** All filled signature fields, those that cover less of the file first. @throws PdfError */
 export function findSignatures(file: PdfFile): SignatureField[] {
@@ -36,6 +38,7 @@ export function findSignatures(file: PdfFile): SignatureField[] {
     const type = file.name(field.get("FT")) ?? next.type;
     const value = file.dict(field.get("V"));
     if (type === "Sig" && value) found.push(signatureOf(file, fieldName, value));
+    if (found.length > MAX_SIGNATURES) throw new PdfError("too-complex", "too many signatures");
     for (const kid of file.array(field.get("Kids")) ?? []) waiting.push({ field: kid, prefix: fieldName, type });
   }
   const end = ({ byteRange }: SignatureField): number => (byteRange[2] ?? 0) + (byteRange[3] ?? 0);

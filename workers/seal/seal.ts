@@ -5,7 +5,7 @@ import { openPdf } from "../pdf/reader.ts";
 import { beginRevision } from "../pdf/revision.ts";
 import type { Result, SealCode, SealInput, SealPorts } from "../protocol.ts";
 import { keyKind, OID, type SealKey, signatureAlgorithm, signatureSize, verifySignature } from "./algorithms.ts";
-import { type Certificate, maySign, parseCertificate } from "./certificate.ts";
+import { type Certificate, maySeal, parseCertificate } from "./certificate.ts";
 import { encodeSignedData, parseSignedData, signedAttributes } from "./cms.ts";
 import { DerError, decode } from "./der.ts";
 import { type PreparedSignature, prepareSignature } from "./placeholder.ts";
@@ -56,7 +56,7 @@ function sealCertificates(input: SealInput): Certificate[] {
   try {
     certificates = input.certificates.map(parseCertificate);
     const own = certificates[0];
-    if (own && keyKind(own.publicKey) === input.key && maySign(own)) return certificates;
+    if (own && keyKind(own.publicKey) === input.key && maySeal(own)) return certificates;
   } catch (error) {
     if (!(error instanceof DerError)) throw error;
     throw new SealError("bad-certificate", error.message);

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { PdfError } from "../pdf/objects.ts";
 import { openPdf } from "../pdf/reader.ts";
 import { keyKind, OID } from "./algorithms.ts";
-import { type Certificate, chainTo, maySign, parseCertificate, subjectOf } from "./certificate.ts";
+import { type Certificate, chainTo, maySeal, parseCertificate, subjectOf } from "./certificate.ts";
 import { encodeSignedData, parseSignedData, type SignedData, singleAttribute } from "./cms.ts";
 import { DerError } from "./der.ts";
 import { findSignatures, type SignatureField } from "./fields.ts";
@@ -24,7 +24,7 @@ export type SignatureProblem =
   /** A CMS signing-time stands where /M already states the time (EN 319 142-1). */
   | "signing-time-present"
   | "stray-certificate"
-  | "may-not-sign"
+  | "may-not-seal"
   /** No chain to a trusted certificate that was valid at the time of the seal. */
   | "untrusted"
   | "timestamp-invalid";
@@ -133,6 +133,8 @@ const KINDS = new Map<string, SignatureReport["kind"]>([
   ["ETSI.RFC3161", "document-timestamp"],
 ]);
 
+const MAX_CONTENTS = 4 * 1024 * 1024;
+
 /** The bytes of /Contents, when /ByteRange leaves out exactly its hex string and nothing else. */
 function contentsBetween(pdf: Uint8Array, { byteRange, contents }: SignatureField): Buffer | null {
   const [start, length, resume, rest] = byteRange;
@@ -140,8 +142,9 @@ function contentsBetween(pdf: Uint8Array, { byteRange, contents }: SignatureFiel
     return null;
   if (!byteRange.every((n) => Number.isSafeInteger(n) && n >= 0)) return null;
   if (resume <= length || resume + rest > pdf.length) return null;
+  if (resume - length > MAX_CONTENTS || (resume - length) % 2 !== 0) return null;
   const gap = Buffer.from(pdf.buffer, pdf.byteOffset + length, resume - length).toString("latin1");
-  if (!/^<(?:[0-9a-f]{2})*>$/i.test(gap)) return null;
+  if (!/^<[0-9a-f]*>$/i.test(gap)) return null;
   const bytes = Buffer.from(gap.slice(1, -1), "hex");
   return bytes.equals(contents) ? bytes : null;
 }
@@ -198,7 +201,7 @@ function checkSigner(report: SignatureReport, data: SignedData, anchors: readonl
     validFrom: own.x509.validFromDate.toISOString(),
     validTo: own.x509.validToDate.toISOString(),
   };
-  if (!maySign(own)) report.problems.push("may-not-sign");
+  if (!maySeal(own)) report.problems.push("may-not-seal");
   const at = timestamp?.problems.length === 0 && timestamp.at ? timestamp.at : now;
   const chain = chainTo(own, data.certificates, anchors, at);
   if (!chain) report.problems.push("untrusted");

@@ -3,12 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PDFDocument } from "pdf-lib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { judgeSealedPdf } from "../../../server/commands/demo/judges.ts";
 import { openPdf } from "../../../workers/pdf/reader.ts";
 import type { SealInput } from "../../../workers/protocol.ts";
 import { seal } from "../../../workers/seal/seal.ts";
 import { verifySealedPdf } from "../../../workers/seal/verify.ts";
 import { type Authority, makeAuthority } from "../../harness/authority.ts";
-import { judgeSealedPdf } from "../../../server/commands/demo/judges.ts";
 import { samplePdf, type Variant, variant } from "../pdf/samples.ts";
 
 // Behind the beginning of the certificates that are about to be made.

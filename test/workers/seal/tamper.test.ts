@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { judgeSealedPdf } from "../../../server/commands/demo/judges.ts";
 import { seal } from "../../../workers/seal/seal.ts";
 import { type SealReport, verifySealedPdf } from "../../../workers/seal/verify.ts";
 import { type Authority, makeAuthority } from "../../harness/authority.ts";
-import { judgeSealedPdf } from "../../../server/commands/demo/judges.ts";
 import { samplePdf } from "../pdf/samples.ts";
 
 const at = new Date(Date.now() + 60_000).toISOString();

@@ -8,7 +8,14 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { decodeWhole, integer, sequence } from "../../../workers/seal/der.ts";
 import { issueTimestamp, openTimestampResponse, timestampRequest } from "../../../workers/seal/timestamp.ts";
 import { verifyTimestamp } from "../../../workers/seal/timestamp-verify.ts";
-import { type Authority, type KeyKind, makeAuthority, sha256, TEST_POLICY } from "../../harness/authority.ts";
+import {
+  type Authority,
+  type KeyKind,
+  makeAuthority,
+  opensslTimestamp,
+  sha256,
+  TEST_POLICY,
+} from "../../harness/authority.ts";
 
 const data = Buffer.from("what is timestamped");
 const imprint = sha256(data);
@@ -25,30 +32,6 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 const path = (name: string): string => join(folder, name);
-
-/** What `openssl ts -reply` answers to a request. */
-function opensslReply(request: Uint8Array, from: Authority, options = "ess_cert_id_alg = sha256"): Buffer {
-  writeFileSync(path("request.tsq"), request);
-  writeFileSync(path("serial"), "01");
-  writeFileSync(
-    path("tsa.cnf"),
-    `[tsa]\ndefault_tsa = t\n[t]\nserial = ${path("serial")}\nsigner_cert = ${from.timestamp.pem}\ncerts = ${from.caPem}
-signer_key = ${from.timestamp.keyPem}\nsigner_digest = sha256\ndefault_policy = ${TEST_POLICY}\ndigests = sha256
-${options}\n`,
-  );
-  const args = [
-    "ts",
-    "-reply",
-    "-config",
-    path("tsa.cnf"),
-    "-queryfile",
-    path("request.tsq"),
-    "-out",
-    path("reply.tsr"),
-  ];
-  execFileSync("openssl", args, { stdio: "pipe" });
-  return readFileSync(path("reply.tsr"));
-}
 
 function tokenOf(response: Uint8Array): Buffer {
   const opened = openTimestampResponse(response);
@@ -86,14 +69,14 @@ describe("as a client", () => {
       "clock_precision_digits = 6\nordering = yes\ntsa_name = yes\naccuracy = secs:1",
     ],
   ])("a token by openssl is verified: %s", (_, options) => {
-    const token = tokenOf(opensslReply(timestampRequest(imprint, 77n), authority, options));
+    const token = tokenOf(opensslTimestamp(timestampRequest(imprint, 77n), authority, options));
     const report = verifyTimestamp(token, { digest, nonce: 77n, trusted: [authority.ca] });
     expect(report).toMatchObject({ problems: [], policy: TEST_POLICY, authority: "O=Test, CN=Test Time" });
     expect(Math.abs(Date.parse(report.at ?? "") - Date.now())).toBeLessThan(60_000);
   });
 
   test("what is wrong with a token is named", () => {
-    const token = tokenOf(opensslReply(timestampRequest(imprint, 77n), authority));
+    const token = tokenOf(opensslTimestamp(timestampRequest(imprint, 77n), authority));
     const problems = (changes: object): string[] =>
       verifyTimestamp(token, { digest, nonce: 77n, trusted: [authority.ca], ...changes }).problems;
     expect(problems({ nonce: 78n })).toEqual(["nonce-mismatch"]);
@@ -110,7 +93,7 @@ describe("as a client", () => {
     writeFileSync(path("data"), data);
     const query = ["ts", "-query", "-data", path("data"), "-sha512", "-out", path("sha512.tsq")];
     execFileSync("openssl", query, { stdio: "pipe" });
-    const refusal = opensslReply(readFileSync(path("sha512.tsq")), authority);
+    const refusal = opensslTimestamp(readFileSync(path("sha512.tsq")), authority);
     expect(openTimestampResponse(refusal)).toMatchObject({
       granted: false,
       status: 2,
