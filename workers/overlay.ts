@@ -24,6 +24,8 @@ export type Item = {
   lineHeight: number;
   baseline: number | null;
   padding: number;
+  /** A single line that is certain to fit: the template need not measure it. */
+  fits: boolean;
 };
 type Prepared = { item: Item; missing: number };
 
@@ -98,8 +100,38 @@ function base(
     lineHeight: clamp(style.lineHeight ?? DEFAULT_LINE_HEIGHT, 0.5, 10),
     baseline: style.baseline ?? null,
     padding: clamp(style.padding ?? 0, 0, Math.min(box.width, box.height) / 2),
+    fits: false,
   };
+  item.fits = kind === "line" && certainToFit(item);
   return { item, missing: prepared.missing };
+}
+
+/** Measuring costs more than setting: it is left out where even the widest letters would leave room. */
+function certainToFit(item: Item): boolean {
+  if (item.size > item.height * 0.9 || item.fonts.length > 1 || item.fonts[0] !== bodyFont) return false;
+  const width = widthBound(item.text);
+  return width !== null && width * item.size <= item.width - 2 * item.padding;
+}
+
+/** Tenths of an em that no style of the body font exceeds, by character; 7 for the other ASCII letters. */
+const WIDTHS = new Map(
+  Object.entries({
+    3: " !',.:;ijl",
+    4: "()-IJ[]`f{}",
+    5: '"/?\\_rtz',
+    6: "$*+0123456789<=>EFLSTZ^acesvxy|~",
+    8: "&DGHOQU",
+  })
+    .concat([["10", "%MWmN@w"]])
+    .flatMap(([tenths, chars]) => [...chars].map((char) => [char, Number(tenths)] as const)),
+);
+
+/** No style of the body font sets this text wider (in ems); null for text beyond Latin letters. */
+export function widthBound(text: string): number | null {
+  if (!/^[ -~\u00a0-\u017f]*$/.test(text)) return null;
+  let tenths = 0;
+  for (const char of text) tenths += WIDTHS.get(char) ?? (char < "\u007f" ? 7 : 10);
+  return tenths / 10;
 }
 
 const clamp = (value: number, low: number, high: number): number => Math.min(Math.max(value, low), high);

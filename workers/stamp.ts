@@ -2,6 +2,7 @@
  * Draws over the pages of a PDF by appending one revision (ISO 32000-1 §7.5.6): the input stays byte for byte the
  * beginning of the output. All text is typeset in one run; each page then gets its drawings in their order.
  */
+import { bodyFont } from "./fonts.ts";
 import { type Item, itemOf, missingWarning, numbers, vectorsOf, warningOf, watermarkItem } from "./overlay.ts";
 import { balanceOf } from "./pdf/content.ts";
 import { importPageAsForm } from "./pdf/import.ts";
@@ -99,8 +100,21 @@ function planned(input: Input, pages: readonly PdfPage[]): Result<Plan, DrawCode
     }
   }
   if (input.watermark) addWatermark(input.watermark, pages, layers, sheets);
-  const warnings = [...missing].map(([page, count]) => missingWarning(page, count));
+  const warnings = [
+    ...[...missing].map(([page, count]) => missingWarning(page, count)),
+    ...whiteoutWarnings(input.drawings),
+  ];
   return { ok: true, value: { layers, sheets, warnings } };
+}
+
+/** A white-out covers; what stands under it can still be selected, searched and copied. */
+function whiteoutWarnings(drawings: readonly Drawing[]): Warning[] {
+  const counts = new Map<number, number>();
+  for (const { kind, page } of drawings) if (kind === "whiteout") counts.set(page, (counts.get(page) ?? 0) + 1);
+  return [...counts].map(([page, count]) => {
+    const message = "A white-out covers what is under it but does not remove it from the file; it is no redaction.";
+    return { code: "text-under-whiteout", message, page, count };
+  });
 }
 
 /** Pages of one size share one watermark. */
@@ -145,7 +159,7 @@ async function typesetForms(
   warnings: Warning[],
 ): Promise<PdfRef[]> {
   if (sheets.length === 0) return [];
-  const { pdf, notes } = await typeset({ template: "overlay.typ", data: { pages: sheets } });
+  const { pdf, notes } = await typeset({ template: "overlay.typ", data: { pages: sheets }, plain: isPlain(sheets) });
   const seen = new Set<string>();
   for (const note of notes) {
     if (typeof note !== "object" || note === null || !("id" in note) || !("code" in note)) continue;
@@ -156,6 +170,10 @@ async function typesetForms(
   }
   const source = openPdf(pdf);
   return source.pages().map((page) => importPageAsForm(revision, source, page.index));
+}
+
+function isPlain(sheets: readonly Sheet[]): boolean {
+  return sheets.every(({ items }) => items.every(({ fonts }) => fonts.every((font) => font === bodyFont)));
 }
 
 /** Adds the layers behind the page's content, which is put between q and Q however many of its own it lacks. */

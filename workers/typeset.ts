@@ -1,18 +1,21 @@
 /**
  * Typesets with Typst. User text goes in only as JSON data; markup comes only from the templates in `typst/`.
- * One compiler a thread holds every shipped font (they load when first used); each text names the few that it needs.
+ * A thread keeps two compilers, one that knows the body font only and one that knows every shipped font (they load when
+ * first used): each text names the fonts that it needs, and the fewer there are to look through, the faster it is set.
  */
 import { join } from "node:path";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { NodeCompiler } from "@myriaddreamin/typst-ts-node-compiler";
-import { fontFamilies } from "./fonts.ts";
+import { bodyFont, fontFamilies } from "./fonts.ts";
 import { fontFolder } from "./typst/coverage.ts";
 
 export type TypesetInput = {
   template: "overlay.typ" | "certificate.typ";
   /** JSON, read by the template as `sys.inputs.data`. */
   data: unknown;
+  /** True when no text needs any font but the body font. */
+  plain?: boolean;
   /** Pictures by the name under which the template reads them; PNG, JPEG or SVG. */
   files?: ReadonlyMap<string, Uint8Array>;
 };
@@ -24,9 +27,9 @@ export type Typeset = {
 };
 
 const WORKSPACE = join(import.meta.dirname, "typst");
-const DOCUMENTS_PER_COLLECTION = 10;
+const DOCUMENTS_PER_COLLECTION = 20;
 
-let shared: NodeCompiler | null = null;
+const compilers = new Map<boolean, NodeCompiler>();
 let collect: (() => void) | null = null;
 let sinceCollection = 0;
 
@@ -35,7 +38,7 @@ let sinceCollection = 0;
  * Failing to compile is a defect of a template and throws; hostile data cannot cause it.
  */
 export async function typeset(input: TypesetInput): Promise<Typeset> {
-  const compiler = compilerOfThread();
+  const compiler = compilerFor(input.plain === true);
   const paths = [...(input.files ?? [])].map(([name, bytes]) => {
     const path = join(WORKSPACE, name);
     compiler.mapShadow(path, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length));
@@ -58,10 +61,14 @@ export async function typeset(input: TypesetInput): Promise<Typeset> {
   }
 }
 
-function compilerOfThread(): NodeCompiler {
-  const fontPaths = fontFamilies.flatMap((family) => family.styles.map((style) => fontFolder(family, style)));
-  shared ??= NodeCompiler.create({ workspace: WORKSPACE, fontArgs: [{ fontPaths }] });
-  return shared;
+function compilerFor(plain: boolean): NodeCompiler {
+  const known = compilers.get(plain);
+  if (known) return known;
+  const families = plain ? fontFamilies.filter(({ family }) => family === bodyFont) : fontFamilies;
+  const fontPaths = families.flatMap((family) => family.styles.map((style) => fontFolder(family, style)));
+  const compiler = NodeCompiler.create({ workspace: WORKSPACE, fontArgs: [{ fontPaths }] });
+  compilers.set(plain, compiler);
+  return compiler;
 }
 
 /**

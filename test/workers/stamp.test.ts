@@ -1,0 +1,351 @@
+import { readFileSync } from "node:fs";
+import { cmyk, degrees, PDFDocument, PDFOperator, PDFOperatorNames, rgb } from "pdf-lib";
+import { describe, expect, it } from "vitest";
+import { appendPages } from "../../workers/append-pages.ts";
+import type { Drawing } from "../../workers/protocol.ts";
+import { stamp } from "../../workers/stamp.ts";
+import { inkPng, png, solidPng } from "./pictures.ts";
+import { faultsOf, render, textOf, wordsOf } from "./rendering.ts";
+
+const AT = "2026-11-21T10:00:00.000Z";
+const lecture = readFileSync(new URL("../fixtures/pdf/lecture.pdf", import.meta.url));
+
+async function stamped(pdf: Uint8Array, drawings: Drawing[], watermark: "TEST" | "PREVIEW" | null = null) {
+  const result = await stamp({ pdf, drawings, watermark, at: AT });
+  if (!result.ok) throw new Error(`${result.error.code}: ${result.error.message}`);
+  expect(Buffer.from(result.value.pdf.subarray(0, pdf.length)).equals(pdf)).toBe(true);
+  expect(faultsOf(result.value.pdf)).toBe("");
+  return result.value;
+}
+
+type Shape = { rotation: number; media: [number, number, number, number]; crop?: [number, number, number, number] };
+
+/** One page whose content leaves the graphics state in disorder: a transformation, saves without restores. */
+async function pageOf({ rotation, media, crop }: Shape, disorder: PDFOperator[] = []): Promise<Uint8Array> {
+  const document = await PDFDocument.create();
+  const page = document.addPage();
+  page.setMediaBox(media[0], media[1], media[2] - media[0], media[3] - media[1]);
+  if (crop) page.setCropBox(crop[0], crop[1], crop[2] - crop[0], crop[3] - crop[1]);
+  page.setRotation(degrees(rotation));
+  page.pushOperators(...disorder);
+  return document.save({ useObjectStreams: rotation % 180 === 0 });
+}
+
+const op = (name: PDFOperatorNames, ...args: string[]) =>
+  PDFOperator.of(
+    name,
+    args.map((arg) => ({ toString: () => arg }) as never),
+  );
+
+describe("where drawings land", () => {
+  const shapes: [string, Omit<Shape, "rotation">][] = [
+    ["plain page", { media: [0, 0, 300, 400] }],
+    ["crop box with an offset", { media: [0, 0, 500, 600], crop: [100, 150, 400, 550] }],
+    ["negative media box", { media: [-200, -300, 100, 100] }],
+    ["crop box beyond the media box", { media: [10, 20, 310, 420], crop: [-50, -50, 900, 900] }],
+  ];
+  for (const [name, shape] of shapes) {
+    it.each([0, 90, 180, 270])(`${name}, rotated by %d`, async (rotation) => {
+      const pdf = await pageOf({ ...shape, rotation });
+      const box = { page: 1, x: 40, y: 30, width: 60, height: 20 };
+      const black = solidPng(30, 10, [0, 0, 0]);
+      const { pdf: out } = await stamped(pdf, [
+        { kind: "image", image: black, ...box },
+        { kind: "whiteout", color: "#000000", ...box, y: 100 },
+        { kind: "text", text: "Landing", size: 12, page: 1, x: 120, y: 60, width: 100, height: 20 },
+      ]);
+      const image = render(out, 1);
+      expect([image.width, image.height]).toEqual(rotation % 180 === 0 ? [300, 400] : [400, 300]);
+      for (const y of [30, 100]) {
+        expect(image.at(41, y + 1)).toBeLessThan(40);
+        expect(image.at(98, y + 18)).toBeLessThan(40);
+        for (const [x, outside] of [
+          [37, y + 10],
+          [103, y + 10],
+          [70, y - 3],
+          [70, y + 23],
+        ] as const) {
+          expect(image.at(x, outside)).toBeGreaterThan(220);
+        }
+      }
+      const word = wordsOf(out, 1).find((found) => found.text === "Landing");
+      expect(word?.x).toBeCloseTo(120, 0);
+      expect(word?.y).toBeGreaterThan(58);
+      expect(word?.bottom).toBeLessThan(83);
+    });
+  }
+
+  it("is not moved by what the page's own content leaves behind", async () => {
+    const disorders = [
+      [op(PDFOperatorNames.ConcatTransformationMatrix, "3", "0", "0", "3", "50", "50")],
+      [
+        op(PDFOperatorNames.PushGraphicsState),
+        op(PDFOperatorNames.ConcatTransformationMatrix, "2", "1", "0", "2", "9", "9"),
+      ],
+      [
+        op(PDFOperatorNames.PopGraphicsState),
+        op(PDFOperatorNames.ConcatTransformationMatrix, "2", "0", "0", "2", "9", "9"),
+      ],
+    ];
+    for (const disorder of disorders) {
+      const pdf = await pageOf({ rotation: 0, media: [0, 0, 300, 400] }, disorder);
+      const first = await stamped(pdf, [
+        { kind: "whiteout", color: "#000000", page: 1, x: 40, y: 30, width: 60, height: 20 },
+      ]);
+      const second = await stamped(first.pdf, [{ kind: "dot", page: 1, x: 200, y: 300, width: 20, height: 20 }]);
+      const image = render(second.pdf, 1);
+      expect([image.at(42, 32), image.at(97, 47), image.at(210, 310)].every((grey) => grey < 40)).toBe(true);
+      expect([image.at(36, 40), image.at(104, 40), image.at(196, 310)].every((grey) => grey > 220)).toBe(true);
+    }
+  });
+
+  it("keeps the order of the drawings, text over a white-out over the page", async () => {
+    const document = await PDFDocument.create();
+    document.addPage([200, 200]).drawRectangle({ x: 0, y: 0, width: 200, height: 200, color: cmyk(0, 0, 0, 1) });
+    const { pdf, warnings } = await stamped(await document.save(), [
+      { kind: "whiteout", page: 1, x: 20, y: 20, width: 160, height: 60 },
+      { kind: "image", image: solidPng(2, 2, [0, 0, 0]), page: 1, x: 30, y: 30, width: 40, height: 40 },
+      { kind: "whiteout", page: 1, x: 40, y: 40, width: 20, height: 20 },
+    ]);
+    const image = render(pdf, 1);
+    expect(image.at(10, 10)).toBeLessThan(60);
+    expect(image.at(25, 50)).toBeGreaterThan(240);
+    expect(image.at(35, 50)).toBeLessThan(20);
+    expect(image.at(50, 50)).toBeGreaterThan(240);
+    expect(warnings.map(({ code, count }) => [code, count])).toEqual([["text-under-whiteout", 2]]);
+  });
+});
+
+describe("text", () => {
+  const box = { page: 1, x: 50, y: 60, width: 120, height: 24 };
+  const blank = () => pageOf({ rotation: 0, media: [0, 0, 400, 400] });
+
+  it("aligns left, centre and right", async () => {
+    const { pdf } = await stamped(await blank(), [
+      { kind: "text", text: "Left", align: "left", ...box },
+      { kind: "text", text: "Middle", align: "center", ...box, y: 100 },
+      { kind: "text", text: "Right", align: "right", ...box, y: 140 },
+    ]);
+    const words = new Map(wordsOf(pdf, 1).map((word) => [word.text, word]));
+    expect(words.get("Left")?.x).toBeCloseTo(50, 0);
+    expect(((words.get("Middle")?.x ?? 0) + (words.get("Middle")?.right ?? 0)) / 2).toBeCloseTo(110, 0);
+    expect(words.get("Right")?.right).toBeCloseTo(170, 0);
+  });
+
+  it("puts the first baseline where it is asked for", async () => {
+    const { pdf } = await stamped(await blank(), [{ kind: "text", text: "HHHH", size: 20, baseline: 18, ...box }]);
+    const image = render(pdf, 1);
+    // Capital H has no depth: ink just above the baseline, none below.
+    const ink = (y: number): number => Math.min(...Array.from({ length: 60 }, (_, x) => image.at(50 + x, y)));
+    expect(ink(60 + 16)).toBeLessThan(100);
+    expect(ink(60 + 19)).toBeGreaterThan(220);
+  });
+
+  it("shrinks a line that is too wide, and says so", async () => {
+    const text = "A sentence that is much wider than its box";
+    const { pdf, warnings } = await stamped(await blank(), [{ kind: "text", text, size: 12, ...box }]);
+    expect(warnings).toMatchObject([{ code: "text-shrunk", page: 1 }]);
+    expect(Math.max(...wordsOf(pdf, 1).map((word) => word.right))).toBeLessThan(171);
+    const clipped = await stamped(await blank(), [{ kind: "text", text: text.repeat(4), size: 12, ...box }]);
+    expect(clipped.warnings).toMatchObject([{ code: "text-clipped", page: 1 }]);
+    const image = render(clipped.pdf, 1);
+    expect(Array.from({ length: 24 }, (_, y) => image.at(175, 60 + y)).every((grey) => grey > 250)).toBe(true);
+  });
+
+  it("wraps several lines inside the box", async () => {
+    const text = "One two three four five six seven\nand a new line";
+    const { pdf } = await stamped(await blank(), [
+      { kind: "text", text, multiline: true, size: 10, padding: 3, ...box, height: 100 },
+    ]);
+    const words = wordsOf(pdf, 1);
+    expect(words.every((word) => word.x >= 52.5 && word.right <= 168)).toBe(true);
+    expect(new Set(words.map((word) => Math.round(word.y))).size).toBe(3);
+  });
+
+  it("sets one character a cell", async () => {
+    const { pdf } = await stamped(await blank(), [{ kind: "text", text: "IW7", cells: 4, ...box }]);
+    const image = render(pdf, 1);
+    const ink = (cell: number): boolean => {
+      const columns = Array.from({ length: 30 }, (_, x) => 50 + cell * 30 + x);
+      return columns.some((x) => Array.from({ length: 24 }, (_, y) => image.at(x, 60 + y)).some((grey) => grey < 128));
+    };
+    expect([0, 1, 2, 3].map(ink)).toEqual([true, true, true, false]);
+  });
+
+  it("sets every script that a font is shipped for, and a visible substitute for the rest", async () => {
+    const samples = [
+      "Grüße Łódź Ελλάδα Привет",
+      "שלום עולם",
+      "مرحبا بالعالم",
+      "नमस्ते",
+      "สวัสดี",
+      "你好世界",
+      "こんにちは",
+      "안녕하세요",
+    ];
+    const drawings = samples.map((text, index) => ({
+      kind: "text" as const,
+      text,
+      ...box,
+      width: 300,
+      y: 20 + index * 30,
+    }));
+    const { pdf, warnings } = await stamped(await blank(), drawings);
+    expect(warnings).toEqual([]);
+    const found = textOf(pdf, 1).normalize("NFKC");
+    for (const text of ["Grüße Łódź Ελλάδα Привет", "สวัสดี", "你好世界", "こんにちは", "안녕하세요"])
+      expect(found).toContain(text);
+    const odd = await stamped(await blank(), [{ kind: "text", text: "ok \u{1f600}\u{12000}", ...box }]);
+    expect(odd.warnings).toMatchObject([{ code: "missing-glyphs", page: 1, count: 2 }]);
+  });
+
+  it("never takes text for markup", async () => {
+    const text = '#panic("x") $x^2$ *bold* @ref \\ #sys.inputs [a] `raw` // no';
+    const { pdf } = await stamped(await blank(), [
+      { kind: "text", text, multiline: true, ...box, width: 300, height: 60 },
+    ]);
+    expect(textOf(pdf, 1).replace(/\s+/g, " ").trim()).toBe(text);
+  });
+});
+
+describe("pictures and signatures", () => {
+  it("keeps proportions and transparency", async () => {
+    const pdf = await pageOf({ rotation: 0, media: [0, 0, 200, 200] }, []);
+    const ink = inkPng(100, 40, 1);
+    const { pdf: out } = await stamped(pdf, [
+      { kind: "whiteout", color: "#cccccc", page: 1, x: 0, y: 0, width: 200, height: 200 },
+      { kind: "image", image: ink, page: 1, x: 50, y: 20, width: 100, height: 160 },
+      { kind: "image", image: ink, page: 1, x: 0, y: 0, width: 10, height: 10 },
+    ]);
+    const image = render(out, 1);
+    const rows = Array.from({ length: 200 }, (_, y) =>
+      Math.min(...Array.from({ length: 100 }, (__, x) => image.at(50 + x, y))),
+    );
+    const dark = rows.flatMap((grey, y) => (grey < 100 && y > 15 ? [y] : []));
+    expect(Math.min(...dark)).toBeGreaterThan(80);
+    expect(Math.max(...dark)).toBeLessThan(120);
+    expect(image.at(60, 30)).toBe(204);
+  });
+
+  it("reads every kind of PNG", async () => {
+    const pdf = await pageOf({ rotation: 0, media: [0, 0, 200, 200] });
+    const grey = png(8, 2, 1, 0, Uint8Array.of(0x0f, 0x0f));
+    const deep = png(1, 1, 16, 2, Uint8Array.of(0, 0, 0, 0, 0, 0));
+    const greyAlpha = png(2, 1, 8, 4, Uint8Array.of(0, 255, 0, 0));
+    const images = [grey, deep, greyAlpha];
+    const { pdf: out } = await stamped(
+      pdf,
+      images.map((image, index) => ({
+        kind: "image" as const,
+        image,
+        page: 1,
+        x: 0,
+        y: index * 50,
+        width: 40,
+        height: 40,
+      })),
+    );
+    const image = render(out, 1);
+    expect(image.at(5, 20)).toBeLessThan(30);
+    expect(image.at(35, 20)).toBeGreaterThan(220);
+    expect(image.at(20, 70)).toBeLessThan(30);
+    expect([image.at(8, 120), image.at(32, 120)]).toEqual([0, 255]);
+  });
+
+  it("refuses what is no sound picture, with the page", async () => {
+    const good = inkPng(60, 30, 1);
+    for (const bad of [
+      Buffer.from("GIF89a"),
+      good.subarray(0, good.length - 60),
+      new Uint8Array(),
+      Buffer.from("\xff\xd8\xff\xe0nonsense", "latin1"),
+    ]) {
+      const result = await stamp({
+        pdf: lecture,
+        drawings: [{ kind: "image", image: bad, page: 2, x: 0, y: 0, width: 10, height: 10 }],
+        watermark: null,
+        at: AT,
+      });
+      expect(result).toMatchObject({ ok: false, error: { code: "bad-image", detail: { page: 2 } } });
+    }
+  });
+
+  it("sets a typed signature to fill its box and never beyond", async () => {
+    const box = { page: 1, x: 100, y: 100, width: 160, height: 50 };
+    for (const font of ["Caveat", "Dancing Script", "Great Vibes", "Homemade Apple"]) {
+      const pdf = await pageOf({ rotation: 0, media: [0, 0, 400, 300] });
+      const image = render((await stamped(pdf, [{ kind: "script", text: "Jane Fügmann", font, ...box }])).pdf, 1);
+      const dark: [number, number][] = [];
+      for (let y = 0; y < 300; y++) for (let x = 0; x < 400; x++) if (image.at(x, y) < 160) dark.push([x, y]);
+      const [xs, ys] = [dark.map(([x]) => x), dark.map(([, y]) => y)];
+      expect(Math.min(...xs)).toBeGreaterThanOrEqual(99);
+      expect(Math.max(...xs)).toBeLessThanOrEqual(260);
+      expect(Math.min(...ys)).toBeGreaterThanOrEqual(99);
+      expect(Math.max(...ys)).toBeLessThanOrEqual(150);
+      expect(Math.max(...xs) - Math.min(...xs) > 100 || Math.max(...ys) - Math.min(...ys) > 38).toBe(true);
+    }
+    const unknown = await stamp({
+      pdf: lecture,
+      drawings: [{ kind: "script", text: "x", font: "Comic", ...box }],
+      watermark: null,
+      at: AT,
+    });
+    expect(unknown).toMatchObject({ ok: false, error: { code: "missing-font" } });
+  });
+});
+
+describe("a real document", () => {
+  it("takes three revisions on top of each other, each the beginning of the next", async () => {
+    const first = await stamped(
+      lecture,
+      [{ kind: "text", text: "Tenant", page: 3, x: 50, y: 50, width: 100, height: 20 }],
+      "TEST",
+    );
+    const second = await stamped(first.pdf, [
+      { kind: "check", page: 3, x: 50, y: 80, width: 14, height: 14 },
+      { kind: "script", text: "Jo", font: "Caveat", page: 8, x: 50, y: 700, width: 100, height: 40 },
+    ]);
+    const third = await stamped(second.pdf, [
+      { kind: "placeholder", label: "Signature", page: 8, x: 250, y: 700, width: 100, height: 40 },
+    ]);
+    expect(third.pageCount).toBe(8);
+    // The watermark's letters lie aslant, so its ink is looked for instead of its text.
+    const [plain, marked] = [render(lecture, 8), render(third.pdf, 8)];
+    expect(
+      Array.from({ length: 400 }, (_, step) => 100 + step).some(
+        (y) => plain.at(300, y) === 255 && marked.at(300, y) < 250,
+      ),
+    ).toBe(true);
+    expect(textOf(third.pdf, 3)).toContain("Tenant");
+    expect(textOf(third.pdf, 8)).toContain("Signature");
+    expect(textOf(third.pdf, 1)).toContain("Syntax versus Semantik");
+  });
+
+  it("gives the same bytes for the same input", async () => {
+    const drawings: Drawing[] = [{ kind: "text", text: "Same", page: 1, x: 50, y: 50, width: 100, height: 20 }];
+    const [one, two] = [await stamped(lecture, drawings), await stamped(lecture, drawings)];
+    expect(Buffer.from(one.pdf).equals(two.pdf)).toBe(true);
+  });
+
+  it("refuses a page that does not exist and bytes that are no PDF", async () => {
+    const box = { x: 0, y: 0, width: 10, height: 10 };
+    expect(
+      await stamp({ pdf: lecture, drawings: [{ kind: "dot", page: 9, ...box }], watermark: null, at: AT }),
+    ).toMatchObject({ ok: false, error: { code: "page-out-of-range" } });
+    expect(await stamp({ pdf: Buffer.from("%PDF-1.7 nothing"), drawings: [], watermark: null, at: AT })).toMatchObject({
+      ok: false,
+      error: { code: "damaged" },
+    });
+  });
+
+  it("appends the pages of another file", async () => {
+    const document = await PDFDocument.create();
+    document.addPage([300, 200]).drawText("Appended", { x: 20, y: 20, color: rgb(0, 0, 0) });
+    const result = appendPages({ pdf: lecture, pages: await document.save() });
+    if (!result.ok) throw new Error(result.error.message);
+    expect(result.value.pageCount).toBe(9);
+    expect(Buffer.from(result.value.pdf.subarray(0, lecture.length)).equals(lecture)).toBe(true);
+    expect(faultsOf(result.value.pdf)).toBe("");
+    expect(textOf(result.value.pdf, 9)).toContain("Appended");
+  });
+});
