@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PDFDocument } from "pdf-lib";
@@ -20,7 +20,7 @@ beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "signet-seal-"));
   authorities.rsa = makeAuthority({ seal: "rsa-3072", timestamp: "rsa-3072" });
   authorities["ec-p256"] = makeAuthority({ seal: "ec-p256", timestamp: "ec-p256" });
-});
+}, 60_000);
 afterAll(() => {
   for (const authority of Object.values(authorities)) authority.close();
   rmSync(folder, { recursive: true, force: true });
@@ -90,6 +90,13 @@ describe("a sealed file satisfies every judge and our own verification", () => {
       problems: [],
     });
   });
+});
+
+test("a document that the project did not make", async () => {
+  const base = readFileSync(new URL("../../fixtures/pdf/lecture.pdf", import.meta.url));
+  const pdf = await sealed(input(base, "rsa"));
+  await expectJudgesContent(pdf, "rsa");
+  expect(verifySealedPdf(pdf, { trusted: [authority("rsa").ca], at }).valid).toBe(true);
 });
 
 test("names in every script come through, and parentheses and backslashes are escaped once", async () => {
