@@ -1,0 +1,136 @@
+import { type ReactNode, useEffect, useLayoutEffect, useRef, useState } from "react";
+import { translator } from "../i18n.ts";
+import type { OpenPdf } from "./document.ts";
+import "./pdf.css";
+
+export type PageSize = { page: number; width: number; height: number };
+
+type Props = {
+  /** The document; null while it is on its way. */
+  bytes: Uint8Array | null;
+  /** Sizes in points, known before the document: nothing moves when it arrives. */
+  pages: readonly PageSize[];
+  zoom?: number;
+  /** What lies on a page; `scale` is CSS pixels a point. */
+  overlay?: (page: number, scale: number) => ReactNode;
+  onScale?: (scale: number) => void;
+  onFailure?: (error: unknown) => void;
+};
+
+/** Widest that a page gets before zooming, in CSS pixels. */
+const comfortable = 860;
+
+/** All pages of a document below each other; only those near the window are drawn. */
+export function PdfPages({ bytes, pages, zoom = 1, overlay, onScale, onFailure }: Props) {
+  const frame = useRef<HTMLDivElement>(null);
+  const available = useWidth(frame);
+  const pdf = usePdf(bytes, onFailure);
+  const widest = Math.max(...pages.map((page) => page.width), 1);
+  const scale = (Math.min(available, comfortable) / widest) * zoom;
+  useEffect(() => onScale?.(scale), [onScale, scale]);
+  return (
+    <div className="pdf" ref={frame}>
+      {available > 0 &&
+        pages.map((page) => (
+          <Page key={page.page} size={page} of={pages.length} scale={scale} pdf={pdf} overlay={overlay} />
+        ))}
+    </div>
+  );
+}
+
+function useWidth(element: React.RefObject<HTMLElement | null>): number {
+  const [width, setWidth] = useState(0);
+  useLayoutEffect(() => {
+    const node = element.current;
+    if (!node) return;
+    setWidth(node.clientWidth);
+    const observer = new ResizeObserver(() => setWidth(node.clientWidth));
+    observer.observe(node);
+    return () => observer.disconnect();
+  }, [element]);
+  return width;
+}
+
+function usePdf(bytes: Uint8Array | null, onFailure: Props["onFailure"]): OpenPdf | null {
+  const [pdf, setPdf] = useState<OpenPdf | null>(null);
+  const report = useRef(onFailure);
+  report.current = onFailure;
+  useEffect(() => {
+    if (!bytes) return;
+    let opened: OpenPdf | null = null;
+    let gone = false;
+    import("./document.ts")
+      .then(({ openPdf }) => openPdf(bytes.slice()))
+      .then((document) => {
+        opened = document;
+        if (gone) document.close();
+        else setPdf(document);
+      })
+      .catch((error: unknown) => {
+        if (!gone) report.current?.(error);
+      });
+    return () => {
+      gone = true;
+      setPdf(null);
+      opened?.close();
+    };
+  }, [bytes]);
+  return pdf;
+}
+
+type PageProps = {
+  size: PageSize;
+  of: number;
+  scale: number;
+  pdf: OpenPdf | null;
+  overlay: Props["overlay"];
+};
+
+function Page({ size, of, scale, pdf, overlay }: PageProps) {
+  const t = translator("common");
+  const box = useRef<HTMLElement>(null);
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const text = useRef<HTMLDivElement>(null);
+  const near = useNear(box);
+  const [drawn, setDrawn] = useState(false);
+  useEffect(() => {
+    if (!pdf || !near || !canvas.current || !text.current) return;
+    const stop = new AbortController();
+    const picture = canvas.current;
+    pdf
+      .draw({ page: size.page, scale, canvas: picture, text: text.current, signal: stop.signal })
+      .then(() => {
+        if (!stop.signal.aborted) setDrawn(true);
+      })
+      .catch((error: unknown) => console.error(error));
+    return () => stop.abort();
+  }, [pdf, near, scale, size.page]);
+  return (
+    <section
+      className="pdf-page"
+      ref={box}
+      data-page={size.page}
+      data-drawn={drawn || undefined}
+      aria-label={t("page", { page: size.page, pages: of })}
+      style={{ width: size.width * scale, height: size.height * scale }}
+    >
+      {near && <canvas ref={canvas} aria-hidden="true" />}
+      <div className="pdf-text" ref={text} />
+      {overlay?.(size.page, scale)}
+    </section>
+  );
+}
+
+/** Whether the element is within a window's height of the window. */
+function useNear(element: React.RefObject<HTMLElement | null>): boolean {
+  const [near, setNear] = useState(false);
+  useEffect(() => {
+    if (!element.current) return;
+    const observer = new IntersectionObserver((entries) => setNear(entries.at(-1)?.isIntersecting ?? false), {
+      rootMargin: "100% 0px",
+    });
+    observer.observe(element.current);
+    return () => observer.disconnect();
+  }, [element]);
+  return near;
+}

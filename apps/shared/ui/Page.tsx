@@ -1,0 +1,22 @@
+import { MantineProvider } from "@mantine/core";
+import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { type ReactNode, StrictMode } from "react";
+import { createRoot } from "react-dom/client";
+import { styleNonce } from "../start.ts";
+import "./styles.ts";
+import { theme } from "./theme.ts";
+
+const queries = new QueryClient({ defaultOptions: { queries: { retry: false, refetchOnWindowFocus: false } } });
+
+/** Puts a page into the document with theme, query cache and the nonce for styles. */
+export function show(page: ReactNode): void {
+  const root = document.getElementById("root");
+  if (!root) throw new Error("The page has no root element.");
+  createRoot(root).render(
+    <StrictMode>
+      <MantineProvider theme={theme} defaultColorScheme="auto" getStyleNonce={styleNonce}>
+        <QueryClientProvider client={queries}>{page}</QueryClientProvider>
+      </MantineProvider>
+    </StrictMode>,
+  );
+}

@@ -1,0 +1,148 @@
+import { Button, TextInput } from "@mantine/core";
+import { useMutation } from "@tanstack/react-query";
+import { type FormEvent, useEffect, useId, useRef, useState } from "react";
+import {
+  type OtpSent,
+  requestSigningCode,
+  verifySigningCode,
+} from "../../../../../server/features/signing/contract.ts";
+import { callEndpoint, ProblemResponse } from "../../../../shared/api/client.ts";
+import { translator } from "../../../../shared/i18n.ts";
+import { Failure } from "../../../../shared/ui/Failure.tsx";
+import { Shield } from "../../../../shared/ui/icons.tsx";
+import type { ScreenProps } from "../../routes.tsx";
+import { Stage } from "../access/Stage.tsx";
+
+/** Asks for the one-time code that shows that the signer reads the mail of the address. */
+export function CodeScreen({ view, access, reload }: ScreenProps) {
+  const t = translator("sign");
+  const [sent, setSent] = useState<OtpSent | null>(null);
+  const send = useMutation({
+    mutationFn: () => callEndpoint(requestSigningCode, { token: access.token, body: {} }),
+    onSuccess: setSent,
+  });
+  // A code that staff hand over is never sent from here.
+  const handedOver = view.otp.channel === null;
+  const destination = sent?.destination ?? view.otp.destination ?? view.recipient.email;
+  return (
+    <Stage view={view} title={t("code.title")} icon={<Shield size={28} />}>
+      <p>{t("code.intro", { organization: view.sender.organization, title: view.envelope.title })}</p>
+      <p aria-live="polite">
+        {handedOver
+          ? t("code.handedOver", { organization: view.sender.organization })
+          : t(sent ? "code.sentTo" : "code.willSend", { destination })}
+      </p>
+      {send.isError && <Failure error={send.error} />}
+      {sent || handedOver ? (
+        <CodeForm
+          key={sent?.expiresAt}
+          sent={sent}
+          token={access.token}
+          onVerified={reload}
+          resend={() => send.mutate()}
+          sending={send.isPending}
+        />
+      ) : (
+        <Button fullWidth size="md" loading={send.isPending} onClick={() => send.mutate()}>
+          {t("code.send")}
+        </Button>
+      )}
+    </Stage>
+  );
+}
+
+type FormProps = {
+  sent: OtpSent | null;
+  token: string;
+  onVerified: () => Promise<void>;
+  resend: () => void;
+  sending: boolean;
+};
+
+function CodeForm({ sent, token, onVerified, resend, sending }: FormProps) {
+  const t = translator("sign");
+  const [code, setCode] = useState("");
+  const input = useRef<HTMLInputElement>(null);
+  const hint = useId();
+  const wait = useSecondsUntil(sent?.resendAt ?? null);
+  useEffect(() => input.current?.focus(), []);
+  const verify = useMutation({
+    mutationFn: (digits: string) => callEndpoint(verifySigningCode, { token, body: { code: digits } }),
+    onSuccess: onVerified,
+    onError: () => {
+      setCode("");
+      input.current?.focus();
+    },
+  });
+  const enter = (text: string) => {
+    const digits = text.replace(/\D/g, "").slice(0, 6);
+    setCode(digits);
+    if (digits.length === 6 && digits !== code) verify.mutate(digits);
+  };
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (code.length === 6) verify.mutate(code);
+  };
+  return (
+    <form onSubmit={submit}>
+      <TextInput
+        ref={input}
+        label={t("code.label")}
+        size="lg"
+        value={code}
+        onChange={(event) => enter(event.currentTarget.value)}
+        inputMode="numeric"
+        autoComplete="one-time-code"
+        aria-describedby={hint}
+        error={verify.isError ? <WrongCode error={verify.error} /> : undefined}
+        disabled={verify.isPending || verify.isSuccess}
+        classNames={{ input: "code-input" }}
+      />
+      <p className="fine" id={hint}>
+        {t("code.hint")}
+      </p>
+      <Button
+        type="submit"
+        fullWidth
+        size="md"
+        disabled={code.length < 6}
+        loading={verify.isPending || verify.isSuccess}
+      >
+        {t("code.confirm")}
+      </Button>
+      <p className="fine" hidden={sent === null}>
+        {t("code.missing")}{" "}
+        {wait > 0 ? (
+          t("code.again", { seconds: wait })
+        ) : (
+          <button type="button" className="plain" onClick={resend} disabled={sending}>
+            {t("code.resend")}
+          </button>
+        )}
+      </p>
+    </form>
+  );
+}
+
+function WrongCode({ error }: { error: unknown }) {
+  const t = translator("sign");
+  if (!(error instanceof ProblemResponse)) return <>{error instanceof Error ? error.message : String(error)}</>;
+  const { detail, attemptsRemaining, requestId } = error.problem;
+  return (
+    <span role="alert">
+      {detail} {attemptsRemaining !== undefined && t("code.remaining", { count: attemptsRemaining })}{" "}
+      <small>{t("link.id", { id: requestId })}</small>
+    </span>
+  );
+}
+
+function useSecondsUntil(ts: string | null): number {
+  const left = () => Math.max(0, Math.ceil(((ts === null ? 0 : Date.parse(ts)) - Date.now()) / 1000));
+  const [seconds, setSeconds] = useState(left);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the form is made anew for every code
+  useEffect(() => {
+    const timer = window.setInterval(() => setSeconds(left()), 1000);
+    return () => window.clearInterval(timer);
+  }, []);
+  return seconds;
+}

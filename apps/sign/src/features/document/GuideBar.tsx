@@ -1,0 +1,127 @@
+import { Button, Progress } from "@mantine/core";
+import { useEffect, useRef } from "react";
+import { translator } from "../../../../shared/i18n.ts";
+import { describedBy, nameOf } from "./describe.ts";
+import { FieldInputControl } from "./FieldInputControl.tsx";
+import { asked, isAutomatic, isFilled, isRequired, isUpload, type Mine } from "./fields.ts";
+import { problemOf, useFilling } from "./store.ts";
+import { UploadControl } from "./UploadControl.tsx";
+
+type Props = {
+  /** The current field is filled in here rather than on the page. */
+  docked: boolean;
+  onFinish: () => void;
+};
+
+/** Leads from field to field, says how far the signer is, and holds the control of a field too small to type into. */
+export function GuideBar({ docked, onFinish }: Props) {
+  const t = translator("sign");
+  const filling = useFilling();
+  const { answers, fields, current } = filling;
+  const required = asked(fields).filter(isRequired);
+  const done = required.filter((field) => isFilled(field, answers)).length;
+  const field = fields.find((candidate) => candidate.id === current && !isAutomatic(candidate));
+  const complete = done === required.length;
+  const problem = field && problemOf(filling, field);
+  return (
+    <section className="guide" aria-label={t("guide.label")}>
+      <div className="guide-inner">
+        {field && (
+          <div className="guide-field">
+            {docked ? (
+              <DockedControl key={field.id} field={field} />
+            ) : (
+              <p className="guide-name">
+                <b>{nameOf(field)}</b> {!isRequired(field) && <span className="soft">{t("guide.optional")}</span>}
+              </p>
+            )}
+            {field.tooltip && <p className="fine">{field.tooltip}</p>}
+            {problem && (
+              <p className="bad" role="alert">
+                {problem}
+              </p>
+            )}
+          </div>
+        )}
+        <div className="guide-row">
+          <div className="guide-progress">
+            <span id="guide-progress">
+              {required.length === 0
+                ? t("guide.nothing")
+                : complete
+                  ? t("guide.complete")
+                  : t("guide.progress", { done, total: required.length })}
+            </span>
+            <Progress.Root size="sm">
+              <Progress.Section
+                value={required.length === 0 ? 100 : (done / required.length) * 100}
+                aria-labelledby="guide-progress"
+              />
+            </Progress.Root>
+          </div>
+          {complete ? (
+            <>
+              {field && docked && (
+                <Button variant="default" onClick={() => filling.goTo(null)}>
+                  {t("guide.ok")}
+                </Button>
+              )}
+              <Button size="md" onClick={onFinish}>
+                {t("guide.finish")}
+              </Button>
+            </>
+          ) : (
+            <Button size="md" onClick={() => filling.advance()}>
+              {current === null && done === 0 ? t("guide.start") : t("guide.next")}
+            </Button>
+          )}
+        </div>
+        <Announcement field={field} done={done} total={required.length} />
+      </div>
+    </section>
+  );
+}
+
+function DockedControl({ field }: { field: Mine }) {
+  const t = translator("sign");
+  const filling = useFilling();
+  const area = useRef<HTMLDivElement>(null);
+  const id = `dock-${field.id}`;
+  useEffect(() => {
+    area.current?.querySelector<HTMLElement>("input, select, textarea, button")?.focus({ preventScroll: true });
+  }, []);
+  const { title: _, ...aria } = describedBy(field, filling);
+  return (
+    <div
+      className="dock"
+      ref={area}
+      onKeyDown={(event) => {
+        if (event.key === "Escape") {
+          filling.goTo(null);
+          document.querySelector<HTMLElement>(`.field [data-field="${CSS.escape(field.id)}"]`)?.focus();
+        }
+        if (event.key === "Enter" && event.target instanceof HTMLInputElement) {
+          event.preventDefault();
+          filling.advance();
+        }
+      }}
+    >
+      <p className="guide-name" id={`${id}-name`}>
+        <b>{nameOf(field)}</b> {!isRequired(field) && <span className="soft">{t("guide.optional")}</span>}
+      </p>
+      {isUpload(field) ? <UploadControl field={field} /> : <FieldInputControl field={field} id={id} {...aria} />}
+    </div>
+  );
+}
+
+/** Says to a screen reader which field is current; empty while none is. */
+function Announcement({ field, done, total }: { field: Mine | undefined; done: number; total: number }) {
+  const t = translator("sign");
+  return (
+    <p className="spoken" aria-live="polite">
+      {field
+        ? `${nameOf(field)}. ${t(isRequired(field) ? "guide.required" : "guide.optional")} ${t("guide.progress", { done, total })}`
+        : ""}
+    </p>
+  );
+}

@@ -1,0 +1,46 @@
+import { createContext, use } from "react";
+import type { Attachment, SignatureInput, SigningView } from "../../../../../server/features/signing/contract.ts";
+import type { FieldInput } from "../../../../../server/features/templates/contract.ts";
+import { type Answers, type Mine, mistakeIn } from "./fields.ts";
+import type { Problems } from "./problems.ts";
+
+/** What the fields and the guide share while a document is being filled in. */
+export type Filling = {
+  view: SigningView;
+  token: string;
+  answers: Answers;
+  /** Visible fields of the signer, in reading order. */
+  fields: readonly Mine[];
+  problems: Problems;
+  current: string | null;
+  /** Fields that the signer has been in. */
+  seen: ReadonlySet<string>;
+  uploads: readonly Attachment[];
+  /** Computed values of formula fields, by id. */
+  computed: Readonly<Record<string, string>>;
+  set(id: string, value: FieldInput | readonly string[]): void;
+  addUpload(field: string, upload: Attachment): void;
+  goTo(id: string | null): void;
+  /** On to the next open field. */
+  advance(): void;
+  sign(field: Mine): void;
+};
+
+export type SignatureKind = "signature" | "initials";
+export type { SignatureInput };
+
+export const FillingContext = createContext<Filling | null>(null);
+
+export function useFilling(): Filling {
+  const filling = use(FillingContext);
+  if (!filling) throw new Error("There is no document being filled in here.");
+  return filling;
+}
+
+/** What the service said about the field or about its signature, else what it would say. */
+export function problemOf(filling: Filling, field: Mine): string | undefined {
+  if (field.type === "signature" && filling.problems.signature) return filling.problems.signature;
+  if (field.type === "initials" && filling.problems.initials) return filling.problems.initials;
+  const said = filling.problems.fields[field.id];
+  return said ?? (filling.seen.has(field.id) ? (mistakeIn(field, filling.answers) ?? undefined) : undefined);
+}

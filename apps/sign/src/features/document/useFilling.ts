@@ -1,0 +1,134 @@
+import { useCallback, useEffect, useMemo, useRef, useState } from "react";
+import type { Attachment, SignatureInput, SigningView } from "../../../../../server/features/signing/contract.ts";
+import type { FieldInput } from "../../../../../server/features/templates/contract.ts";
+import { type Answers, initialAnswers, isAutomatic, isList, type Mine, nextOpen, shownFields } from "./fields.ts";
+import { computedTexts } from "./formulas.ts";
+import { noProblems, type Problems, problemsOf } from "./problems.ts";
+import type { Filling, SignatureKind } from "./store.ts";
+
+export type OpenDialog = { kind: SignatureKind; field: Mine };
+
+/** Holds what the signer fills in, and moves between the fields. */
+export function useFillingState(view: SigningView, token: string) {
+  const [answers, setAnswers] = useState<Answers>(() => initialAnswers(view));
+  const [uploads, setUploads] = useState<readonly Attachment[]>(view.attachments);
+  const [problems, setProblems] = useState<Problems>(noProblems);
+  const [current, setCurrent] = useState<string | null>(null);
+  /** Fields that the signer has been in: only there a mistake is pointed out. */
+  const [seen, setSeen] = useState<ReadonlySet<string>>(new Set());
+  const [dialog, setDialog] = useState<OpenDialog | null>(null);
+  const [touched, setTouched] = useState(false);
+  const fields = useMemo(() => shownFields(view, answers), [view, answers]);
+  const computed = useMemo(() => computedTexts(view, answers), [view, answers]);
+  useLeaveWarning(touched);
+
+  const set = useCallback((id: string, value: FieldInput | readonly string[]) => {
+    setTouched(true);
+    setAnswers((before) => ({ ...before, values: { ...before.values, [id]: value } }));
+    setProblems((before) => {
+      const { [id]: _, ...fields } = before.fields;
+      return { ...before, fields };
+    });
+  }, []);
+  const addUpload = useCallback((field: string, upload: Attachment) => {
+    setTouched(true);
+    setUploads((before) => [...before, upload]);
+    setAnswers((before) => {
+      const value = before.values[field];
+      return { ...before, values: { ...before.values, [field]: [...(isList(value) ? value : []), upload.id] } };
+    });
+  }, []);
+
+  const goTo = useCallback((id: string | null) => {
+    const before = latest.current.current;
+    if (before !== null && before !== id) setSeen((seen) => new Set(seen).add(before));
+    setCurrent(id);
+  }, []);
+  const latest = useRef({ fields, answers, current });
+  latest.current = { fields, answers, current };
+  /** Where the focus goes once the page shows the field. */
+  const [wanted, setWanted] = useState<{ id: string } | null>(null);
+  const visit = useCallback(
+    (id: string) => {
+      goTo(id);
+      setWanted({ id });
+    },
+    [goTo],
+  );
+  useEffect(() => {
+    if (wanted) focusField(wanted.id);
+  }, [wanted]);
+  const advance = useCallback(() => {
+    const next = nextOpen(latest.current.fields, latest.current.answers, latest.current.current);
+    if (next) visit(next.id);
+    else goTo(null);
+  }, [visit, goTo]);
+
+  const place = (field: Mine, kind: SignatureKind, signature: SignatureInput) => {
+    setTouched(true);
+    const after: Answers = { ...answers, [kind]: signature, placed: new Set(answers.placed).add(field.id) };
+    setAnswers(after);
+    setProblems((before) => ({ ...before, [kind]: null }));
+    setDialog(null);
+    const next = nextOpen(fields, after, field.id);
+    if (next && next.id !== field.id) visit(next.id);
+  };
+  const sign = (field: Mine) => {
+    if (isAutomatic(field)) return;
+    const kind: SignatureKind = field.type === "initials" ? "initials" : "signature";
+    const known = answers[kind];
+    goTo(field.id);
+    if (known && !answers.placed.has(field.id) && !problems[kind]) place(field, kind, known);
+    else setDialog({ kind, field });
+  };
+  /** Shows what the service refused at the fields; false when no field is to blame. */
+  const refuse = (error: unknown): boolean => {
+    const found = problemsOf(error);
+    const first = fields.find(
+      (field) =>
+        found.fields[field.id] !== undefined ||
+        (field.type === "signature" && found.signature !== null) ||
+        (field.type === "initials" && found.initials !== null),
+    );
+    if (!first) return false;
+    setProblems(found);
+    visit(first.id);
+    return true;
+  };
+  const filling: Filling = {
+    view,
+    token,
+    answers,
+    fields,
+    problems,
+    current,
+    uploads,
+    computed,
+    set,
+    addUpload,
+    seen,
+    goTo,
+    advance,
+    sign,
+  };
+  return { filling, dialog, closeDialog: () => setDialog(null), place, refuse, settle: () => setTouched(false) };
+}
+
+function focusField(id: string): void {
+  const control = document.querySelector<HTMLElement>(`.field [data-field="${CSS.escape(id)}"]`);
+  if (!control) return;
+  const calm = window.matchMedia("(prefers-reduced-motion: reduce)").matches;
+  control.scrollIntoView({ block: "center", inline: "center", behavior: calm ? "auto" : "smooth" });
+  // A field that is filled in at the foot of the window has its focus there.
+  const docked = document.querySelector(`.dock [data-field="${CSS.escape(id)}"], .dock .uploads`);
+  if (!docked) control.focus({ preventScroll: true });
+}
+
+function useLeaveWarning(active: boolean): void {
+  useEffect(() => {
+    if (!active) return;
+    const warn = (event: BeforeUnloadEvent) => event.preventDefault();
+    window.addEventListener("beforeunload", warn);
+    return () => window.removeEventListener("beforeunload", warn);
+  }, [active]);
+}
