@@ -1,3 +1,4 @@
+import { mkdir } from "node:fs/promises";
 import {
   createServer as createHttp,
   type IncomingMessage,
@@ -58,6 +59,7 @@ export async function openDeps(
 ): Promise<{ deps: Deps; close: () => Promise<void> }> {
   const { config, log } = options;
   const clock = options.clock ?? systemClock;
+  await mkdir(config.dataDir, { recursive: true, mode: 0o700 });
   const masterKey = await loadOrCreateMasterKey(config.masterKeyFile);
   const secrets = openSecrets(masterKey);
   const db = await openDatabase({

@@ -1,4 +1,3 @@
-import { mkdir } from "node:fs/promises";
 import { startAppliance } from "../compose.ts";
 import { allOrganizations } from "../features/identity/service.ts";
 import { createLog } from "../kernel/log.ts";
@@ -14,7 +13,6 @@ export const serve: Command = {
   options: {},
   async run({ config, stdout, onSignal }) {
     const log = createLog(config.logLevel);
-    await mkdir(config.dataDir, { recursive: true, mode: 0o700 });
     const stopped = new Promise<string>((resolve) => onSignal(resolve));
     const appliance = await startAppliance({ config, log });
     stdout(`Signet is ready at ${appliance.url}\n`);

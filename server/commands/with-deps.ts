@@ -1,4 +1,3 @@
-import { mkdir } from "node:fs/promises";
 import { openDeps } from "../compose.ts";
 import { allOrganizations } from "../features/identity/service.ts";
 import type { Deps } from "../kernel/deps.ts";
@@ -8,7 +7,6 @@ import { type CommandContext, UsageError } from "./command.ts";
 
 /** Opens the data folder beside a running server or without one, runs the command on it, closes it. */
 export async function withDeps<T>({ config }: CommandContext, use: (deps: Deps) => Promise<T>): Promise<T> {
-  await mkdir(config.dataDir, { recursive: true, mode: 0o700 });
   const { deps, close } = await openDeps({ config, log: createLog("silent") });
   try {
     return await use(deps);
