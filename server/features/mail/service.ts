@@ -30,11 +30,7 @@ const contextOf = (id: string) => `mails.content:${id}`;
  */
 export async function queueMail(tx: Tx, deps: Deps, mail: MailRequest): Promise<void> {
   const { content } = mail;
-  if ("link" in content && content.link !== null && !content.link.startsWith(`${deps.config.appUrl}/`)) {
-    // The token in a link goes wherever the link leads: never to an address that a request has brought.
-    if (!content.link.startsWith(`${deps.config.baseUrl}/`))
-      throw new Error("a mail may link to the configured URLs only");
-  }
+  if ("link" in content && content.link !== null) requireOwnLink(deps, content.link);
   const id = newId("msg");
   const heldFor = await holdReason(tx, deps, mail);
   const inserted = await store.insertMail(tx, {
@@ -57,6 +53,12 @@ export async function queueMail(tx: Tx, deps: Deps, mail: MailRequest): Promise<
     sent_at: null,
   });
   if (inserted && heldFor === null) await enqueue(tx, sendMail, { mail: id });
+}
+
+/** The token in a link goes wherever the link leads: never to an address that a request has brought. */
+function requireOwnLink({ config }: Deps, link: string): void {
+  const own = [config.appUrl, config.baseUrl].some((url) => link.startsWith(`${url}/`));
+  if (!own) throw new Error("a mail links to the configured URLs only");
 }
 
 /**
