@@ -104,6 +104,34 @@ export function listLeaves(reader: Reader, start: number, limit: number): Promis
     .execute();
 }
 
+export function leavesOfEnvelope(reader: Reader, envelope: string): Promise<LeafRow[]> {
+  return reader.selectFrom("leaves").selectAll().where("envelope", "=", envelope).orderBy("leaf_index").execute();
+}
+
+/** Ids of all envelopes behind this one, in the order of ids: for walking over all of them. */
+export async function listEnvelopeIds(reader: Reader, after: string, limit: number): Promise<string[]> {
+  const rows = await reader
+    .selectFrom("envelopes")
+    .select("id")
+    .where("id", ">", after)
+    .orderBy("id")
+    .limit(limit)
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
+/** Whether a job of this name is queued or runs for the envelope. */
+export async function hasJob(reader: Reader, name: string, envelope: string): Promise<boolean> {
+  const row = await reader
+    .selectFrom("jobs")
+    .select("id")
+    .where("name", "=", name)
+    .where("status", "!=", "dead")
+    .where("payload", "=", JSON.stringify({ envelope }))
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
 /** Envelopes of the leaves from `start` to `end` (exclusive). */
 export async function envelopesOfLeaves(reader: Reader, start: number, end: number): Promise<string[]> {
   const rows = await reader
