@@ -125,7 +125,8 @@ function fieldsOf(source: ObjectSource, form: PdfDict | null): Fields {
     if (!field || seen.has(field)) continue;
     seen.add(field);
     const type = source.name(field.get("FT")) ?? next.type;
-    fields.count++;
+    // Without a name it is only a widget of the field above it.
+    if (field.has("T")) fields.count++;
     if (type === "Sig" && source.resolve(field.get("V")) !== null) fields.signed++;
     for (const kid of source.array(field.get("Kids")) ?? []) queue.push({ object: kid, type });
   }

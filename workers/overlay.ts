@@ -102,13 +102,15 @@ function base(
     padding: clamp(style.padding ?? 0, 0, Math.min(box.width, box.height) / 2),
     fits: false,
   };
-  item.fits = kind === "line" && certainToFit(item);
+  item.fits = kind === "line" && !item.rtl && certainToFit(item);
   return { item, missing: prepared.missing };
 }
 
 /** Measuring costs more than setting: it is left out where even the widest letters would leave room. */
 function certainToFit(item: Item): boolean {
-  if (item.size > item.height * 0.9 || item.fonts.length > 1 || item.fonts[0] !== bodyFont) return false;
+  const inside =
+    item.baseline === null || (item.baseline >= item.size && item.baseline + 0.3 * item.size <= item.height);
+  if (!inside || item.size > item.height * 0.9 || item.fonts.length > 1 || item.fonts[0] !== bodyFont) return false;
   const width = widthBound(item.text);
   return width !== null && width * item.size <= item.width - 2 * item.padding;
 }

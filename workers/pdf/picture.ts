@@ -53,7 +53,8 @@ function pngPicture(bytes: Uint8Array): Picture {
 
 function inflated(data: Uint8Array, length: number): Uint8Array {
   try {
-    const out = inflateSync(data, { maxOutputLength: length + 1024 });
+    // In one piece: the default pieces of 16 kB would all be copied once more.
+    const out = inflateSync(data, { maxOutputLength: length + 1024, chunkSize: length + 1024 });
     if (out.length >= length) return out;
   } catch {
     // Said below, the same for every way in which the data can be wrong.
@@ -65,17 +66,18 @@ function inflated(data: Uint8Array, length: number): Uint8Array {
 function embedPixels(revision: Revision, width: number, height: number, rgba: Uint8Array): PdfRef {
   const count = width * height;
   const alpha = new Uint8Array(count);
+  const pixels = new DataView(rgba.buffer, rgba.byteOffset, count * 4);
   let ink = -1;
   let plain = true;
   for (let i = 0; i < count; i++) {
-    const opacity = rgba[4 * i + 3] ?? 0;
+    const pixel = pixels.getUint32(4 * i);
+    const opacity = pixel & 0xff;
+    if (opacity === 0) continue;
     alpha[i] = opacity;
-    if (opacity === 0 || !plain) continue;
-    const color = ((rgba[4 * i] ?? 0) << 16) | ((rgba[4 * i + 1] ?? 0) << 8) | (rgba[4 * i + 2] ?? 0);
-    if (ink === -1) ink = color;
-    else if (ink !== color) plain = false;
+    if (ink === -1) ink = pixel >>> 8;
+    else if (ink !== pixel >>> 8) plain = false;
   }
-  const mask = revision.addStream(image(width, height, 8, DEVICE[1], FLATE), deflateSync(alpha, { level: 4 }));
+  const mask = revision.addStream(image(width, height, 8, DEVICE[1], FLATE), deflateSync(alpha, FAST));
   if (plain) {
     const pixel = Uint8Array.of((ink >> 16) & 0xff, (ink >> 8) & 0xff, ink & 0xff);
     return revision.addStream(image(1, 1, 8, DEVICE[3], { SMask: mask }), pixel);
@@ -87,9 +89,11 @@ function embedPixels(revision: Revision, width: number, height: number, rgba: Ui
     rgb[to++] = rgba[i + 2] ?? 0;
   }
   const header = image(width, height, 8, DEVICE[3], { ...FLATE, SMask: mask });
-  return revision.addStream(header, deflateSync(rgb, { level: 4 }));
+  return revision.addStream(header, deflateSync(rgb, FAST));
 }
 
+// Ink on nothing compresses well at any level.
+const FAST = { level: 1 };
 const FLATE = { Filter: name("FlateDecode") };
 
 /** ITU-T T.81 §B.2: the frame header says size and components; the data goes into the PDF as it is. */

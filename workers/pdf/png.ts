@@ -93,46 +93,40 @@ function passes(png: Png): Pass[] {
   }).filter((pass) => pass.width > 0 && pass.height > 0);
 }
 
-/** Undoes the row filters (§6); the filter bytes are gone from the result. */
+/**
+ * Undoes the row filters (§6) in place and returns the part of `source` that then holds the samples, the filter bytes
+ * gone: what is written never overtakes what is read.
+ */
 export function unfiltered(png: Png, source: Uint8Array): Uint8Array {
   const step = Math.max(1, ((CHANNELS[png.colorType] ?? 1) * png.bits) >> 3);
-  const out = new Uint8Array(source.length);
   let from = 0;
   let to = 0;
   for (const pass of passes(png)) {
     const row = rowBytes(png, pass.width);
     for (let y = 0; y < pass.height; y++) {
-      unfilterRow(source, from, out, to, row, step, y > 0);
+      unfilterRow(source, from, to, row, step, y > 0);
       from += row + 1;
       to += row;
     }
   }
-  return out.subarray(0, to);
+  return source.subarray(0, to);
 }
 
 /** One row; its own loop for each filter, because signatures are mostly pixels and this is where the time goes. */
-function unfilterRow(
-  source: Uint8Array,
-  from: number,
-  out: Uint8Array,
-  to: number,
-  row: number,
-  step: number,
-  hasUp: boolean,
-): void {
-  const filter = source[from] ?? 0;
+function unfilterRow(out: Uint8Array, from: number, to: number, row: number, step: number, hasUp: boolean): void {
+  const filter = out[from] ?? 0;
   const begin = from + 1;
   if (filter === 0 || (filter === 2 && !hasUp)) {
-    out.set(source.subarray(begin, begin + row), to);
+    out.copyWithin(to, begin, begin + row);
   } else if (filter === 1 || (filter === 4 && !hasUp)) {
-    for (let i = 0; i < row; i++) out[to + i] = (source[begin + i] ?? 0) + (i < step ? 0 : (out[to + i - step] ?? 0));
+    for (let i = 0; i < row; i++) out[to + i] = (out[begin + i] ?? 0) + (i < step ? 0 : (out[to + i - step] ?? 0));
   } else if (filter === 2) {
-    for (let i = 0; i < row; i++) out[to + i] = (source[begin + i] ?? 0) + (out[to + i - row] ?? 0);
+    for (let i = 0; i < row; i++) out[to + i] = (out[begin + i] ?? 0) + (out[to + i - row] ?? 0);
   } else if (filter === 3) {
     for (let i = 0; i < row; i++) {
       const left = i < step ? 0 : (out[to + i - step] ?? 0);
       const up = hasUp ? (out[to + i - row] ?? 0) : 0;
-      out[to + i] = (source[begin + i] ?? 0) + ((left + up) >> 1);
+      out[to + i] = (out[begin + i] ?? 0) + ((left + up) >> 1);
     }
   } else if (filter === 4) {
     for (let i = 0; i < row; i++) {
@@ -140,7 +134,7 @@ function unfilterRow(
       const up = out[to + i - row] ?? 0;
       const corner = i < step ? 0 : (out[to + i - row - step] ?? 0);
       const [a, b, c] = [Math.abs(up - corner), Math.abs(left - corner), Math.abs(left + up - 2 * corner)];
-      out[to + i] = (source[begin + i] ?? 0) + (a <= b && a <= c ? left : b <= c ? up : corner);
+      out[to + i] = (out[begin + i] ?? 0) + (a <= b && a <= c ? left : b <= c ? up : corner);
     }
   } else damaged();
 }

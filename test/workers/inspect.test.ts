@@ -1,0 +1,208 @@
+import { readFileSync } from "node:fs";
+import { deflateSync } from "node:zlib";
+import fc from "fast-check";
+import { degrees, PDFDocument, PDFName, PDFString } from "pdf-lib";
+import { describe, expect, it } from "vitest";
+import { inspect } from "../../workers/inspect.ts";
+import { stamp } from "../../workers/stamp.ts";
+import { faultsOf, qpdf, textOf } from "./rendering.ts";
+
+const lecture = readFileSync(new URL("../fixtures/pdf/lecture.pdf", import.meta.url));
+const look = (pdf: Uint8Array, maxPages = 1000) => inspect({ pdf, maxPages });
+
+function accepted(pdf: Uint8Array) {
+  const result = look(pdf);
+  if (!result.ok) throw new Error(`${result.error.code}: ${result.error.message}`);
+  return result.value;
+}
+
+async function document(change: (pdf: PDFDocument) => void): Promise<Uint8Array> {
+  const pdf = await PDFDocument.create();
+  pdf.addPage([300, 400]).drawText("Hello");
+  change(pdf);
+  return pdf.save();
+}
+
+/** A file from numbered objects, with a sound cross-reference table. */
+function assemble(objects: (string | Buffer)[]): Buffer {
+  let out = Buffer.from("%PDF-1.7\n", "latin1");
+  const offsets = objects.map((object, index) => {
+    const at = out.length;
+    const body = typeof object === "string" ? Buffer.from(object, "latin1") : object;
+    out = Buffer.concat([out, Buffer.from(`${index + 1} 0 obj\n`), body, Buffer.from("\nendobj\n")]);
+    return `${String(at).padStart(10, "0")} 00000 n \n`;
+  });
+  const xref = `xref\n0 ${objects.length + 1}\n0000000000 65535 f \n${offsets.join("")}`;
+  const trailer = `trailer\n<</Size ${objects.length + 1}/Root 1 0 R>>\nstartxref\n${out.length}\n%%EOF\n`;
+  return Buffer.concat([out, Buffer.from(xref + trailer, "latin1")]);
+}
+
+describe("accepted as they are", () => {
+  it("a real document, with its boxes as displayed", () => {
+    const value = accepted(lecture);
+    expect(value).toMatchObject({ pageCount: 8, hasFormFields: false, warnings: [], pdf: null });
+    expect(value.pages[0]).toEqual({ page: 1, width: 595.276, height: 841.89, rotation: 0 });
+    expect(value.pages[2]).toEqual({ page: 3, width: 841.89, height: 595.276, rotation: 90 });
+  });
+
+  it("crop boxes cut to the media box, odd rotations brought to a right angle", async () => {
+    const pdf = await document((made) => {
+      const page = made.getPage(0);
+      page.setCropBox(100, 50, 900, 300);
+      page.setRotation(degrees(-90));
+    });
+    expect(accepted(pdf).pages).toEqual([{ page: 1, width: 300, height: 200, rotation: 270 }]);
+  });
+
+  it("forms and signed documents, with a warning", async () => {
+    const form = await document((made) => {
+      made.getForm().createTextField("name").addToPage(made.getPage(0));
+    });
+    expect(accepted(form)).toMatchObject({ hasFormFields: true, warnings: [{ code: "form-fields", count: 1 }] });
+    const signed = await document((made) => {
+      const value = made.context.register(made.context.obj({ Type: "Sig", Filter: "Adobe.PPKLite" }));
+      const field = made.context.register(made.context.obj({ FT: "Sig", T: PDFString.of("s"), V: value }));
+      made.catalog.set(PDFName.of("AcroForm"), made.context.obj({ Fields: [field], SigFlags: 3 }));
+    });
+    expect(accepted(signed).warnings.map(({ code }) => code)).toEqual(["already-signed", "form-fields"]);
+  });
+});
+
+describe("repaired", () => {
+  const cases: [string, () => Uint8Array][] = [
+    ["the end is missing", () => lecture.subarray(0, lecture.length - 3000)],
+    ["something stands before the header", () => Buffer.concat([Buffer.from("MIME junk\r\n"), lecture])],
+    [
+      "every offset is wrong",
+      () =>
+        Buffer.from(
+          Buffer.from(qpdf(lecture, "--object-streams=disable")).toString("latin1").replace("\n", "\n%%%%%%%\n"),
+          "latin1",
+        ),
+    ],
+  ];
+  it.each(cases)("when %s", async (_, make) => {
+    const { pdf, pageCount, warnings } = accepted(make());
+    expect(pageCount).toBe(8);
+    expect(warnings.map(({ code }) => code)).toEqual(["repaired"]);
+    if (!pdf) throw new Error("not rewritten");
+    expect(faultsOf(pdf)).toBe("");
+    expect(textOf(pdf, 1)).toBe(textOf(lecture, 1));
+    const drawings = [{ kind: "dot" as const, page: 8, x: 10, y: 10, width: 10, height: 10 }];
+    expect((await stamp({ pdf, drawings, watermark: null, at: "2026-01-01T00:00:00.000Z" })).ok).toBe(true);
+  });
+});
+
+describe("decrypted", () => {
+  it.each([
+    ["RC4 40 bit", ["40"]],
+    ["RC4 128 bit", ["128"]],
+    ["AES-128", ["128", "--use-aes=y"]],
+    ["AES-128, metadata in clear", ["128", "--cleartext-metadata", "--use-aes=y"]],
+    ["AES-256, revision 5", ["256", "--force-R5"]],
+    ["AES-256, revision 6", ["256"]],
+  ])("%s without a password", (_, options) => {
+    const { pdf, warnings, pageCount } = accepted(qpdf(lecture, "--encrypt", "", "owner", ...options, "--"));
+    expect([pageCount, warnings.map(({ code }) => code)]).toEqual([8, ["decrypted"]]);
+    if (!pdf) throw new Error("not rewritten");
+    expect(faultsOf(pdf)).toBe("");
+    for (const page of [1, 5]) expect(textOf(pdf, page)).toBe(textOf(lecture, page));
+  });
+
+  it.each(["128", "256"])("not with a password (%s bit)", (bits) => {
+    expect(look(qpdf(lecture, "--encrypt", "secret", "owner", bits, "--"))).toMatchObject({
+      ok: false,
+      error: { code: "encrypted" },
+    });
+  });
+});
+
+describe("refused", () => {
+  it("what is no PDF", () => {
+    for (const text of ["", "hello", "PK\u0003\u0004 zip", "<html>"]) {
+      expect(look(Buffer.from(text))).toMatchObject({ ok: false, error: { code: "not-a-pdf" } });
+    }
+  });
+
+  it("XFA, no pages, too many pages, half a file", async () => {
+    const xfa = await document((made) => {
+      made.catalog.set(PDFName.of("AcroForm"), made.context.obj({ Fields: [], XFA: PDFString.of("<xdp/>") }));
+    });
+    expect(look(xfa)).toMatchObject({ error: { code: "xfa" } });
+    const none = assemble(["<</Type/Catalog/Pages 2 0 R>>", "<</Type/Pages/Kids[]/Count 0>>"]);
+    expect(look(none)).toMatchObject({ error: { code: "no-pages" } });
+    const kids = Array.from({ length: 10_000 }, (_, index) => `${index + 3} 0 R`).join(" ");
+    const pages = Array<string>(10_000).fill("<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]>>");
+    const many = assemble(["<</Type/Catalog/Pages 2 0 R>>", `<</Type/Pages/Kids[${kids}]/Count 10000>>`, ...pages]);
+    expect(look(many)).toMatchObject({ error: { code: "too-many-pages", detail: { maxPages: 1000 } } });
+    expect(look(many, 10_000)).toMatchObject({ ok: true, value: { pageCount: 10_000 } });
+    expect(look(lecture.subarray(0, lecture.length >> 1))).toMatchObject({ error: { code: "damaged" } });
+  });
+
+  it("bombs, quickly and with flat memory", () => {
+    const zeros = deflateSync(Buffer.alloc(200 * 1024 * 1024), { level: 9 });
+    const stream = (dict: string): Buffer => {
+      return Buffer.concat([
+        Buffer.from(`<<${dict}/Filter/FlateDecode/Length ${zeros.length}>>stream\n`),
+        zeros,
+        Buffer.from("\nendstream"),
+      ]);
+    };
+    const packed = assemble(["<</Type/Catalog/Pages 9 0 R>>", stream("/Type/ObjStm/N 1/First 10")]);
+    const content = assemble([
+      "<</Type/Catalog/Pages 2 0 R>>",
+      "<</Type/Pages/Kids[3 0 R]/Count 1>>",
+      "<</Type/Page/Parent 2 0 R/Contents 4 0 R>>",
+      stream(""),
+    ]);
+    const many = "%PDF-1.4\n";
+    const n = 200_000;
+    const files: [Uint8Array, string | null][] = [
+      [packed.subarray(0, packed.indexOf("xref\n")), "too-complex"],
+      [content, null],
+      [Buffer.from(many + "1 0 obj(".repeat(n)), "too-complex"],
+      [Buffer.from(`${many}1 0 obj${"[".repeat(n)}`), "too-complex"],
+      [Buffer.from(many + "1 0 obj<</Length 5>>stream\n".repeat(n)), "too-complex"],
+      [Buffer.from(many + "trailer(".repeat(n)), "too-complex"],
+      [assemble(["<</Type/Catalog/Pages 2 0 R>>", "<</Type/Pages/Kids[2 0 R]/Count 1>>"]), "damaged"],
+    ];
+    for (const [pdf, code] of files) {
+      const before = process.memoryUsage().arrayBuffers;
+      const start = performance.now();
+      const result = look(pdf);
+      expect(performance.now() - start).toBeLessThan(5000);
+      expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(150 * 1024 * 1024);
+      expect(result.ok ? null : result.error.code).toBe(code);
+    }
+  });
+
+  it("never throws, whatever the bytes", () => {
+    const small = qpdf(lecture, "--pages", ".", "1", "--", "--object-streams=disable");
+    const variants = [
+      Buffer.from(small),
+      Buffer.from(qpdf(small, "--object-streams=generate")),
+      Buffer.from(qpdf(small, "--encrypt", "", "o", "256", "--")),
+    ];
+    const edit = fc.record({
+      at: fc.double({ min: 0, max: 1, noNaN: true }),
+      bytes: fc.uint8Array({ minLength: 1, maxLength: 6 }),
+      cut: fc.nat(40),
+    });
+    fc.assert(
+      fc.property(fc.nat(2), fc.array(edit, { minLength: 1, maxLength: 6 }), fc.boolean(), (which, edits, late) => {
+        let pdf = variants[which] ?? lecture;
+        for (const { at, bytes, cut } of edits) {
+          // The structure stands at the end: half of the runs strike only there.
+          const begin = late ? Math.max(0, pdf.length - 3000) : 0;
+          const place = begin + Math.floor(at * (pdf.length - begin));
+          pdf = Buffer.concat([pdf.subarray(0, place), bytes, pdf.subarray(place + cut)]);
+        }
+        const start = performance.now();
+        const result = look(pdf);
+        expect(performance.now() - start).toBeLessThan(3000);
+        if (!result.ok) expect(result.error.message).toMatch(/\.$/);
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
