@@ -22,9 +22,9 @@ export function Docs() {
   const operation = operations.find((one) => one.operationId === hash);
   return (
     <>
-      <a className="skip" href="#content" onClick={skip}>
+      <button type="button" className="skip" onClick={() => document.getElementById("content")?.focus()}>
         {translator("common")("skipToContent")}
-      </a>
+      </button>
       <header className="bar docs-bar">
         <Brand href="/" />
         <span className="soft">{t("title")}</span>
@@ -45,12 +45,6 @@ export function Docs() {
       </div>
     </>
   );
-}
-
-/** The fragment names the operation, so the skip link moves the focus itself. */
-function skip(event: React.MouseEvent): void {
-  event.preventDefault();
-  document.getElementById("content")?.focus();
 }
 
 function Navigation({ operations, current }: { operations: Operation[]; current: string }) {
@@ -76,7 +70,7 @@ function Navigation({ operations, current }: { operations: Operation[]; current:
       </p>
       {found.length === 0 && operations.length > 0 && <p className="soft">{t("nothing")}</p>}
       <div className="groups">
-        <a href="#" aria-current={current === "" ? "page" : undefined}>
+        <a href="#overview" aria-current={current === "" || current === "overview" ? "page" : undefined}>
           {t("overview")}
         </a>
         {[...groups].map(([tag, members]) => (

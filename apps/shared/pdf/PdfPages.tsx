@@ -13,26 +13,37 @@ type Props = {
   zoom?: number;
   /** What lies on a page; `scale` is CSS pixels a point. */
   overlay?: (page: number, scale: number) => ReactNode;
-  onScale?: (scale: number) => void;
+  /** Told how wide the frame is, in CSS pixels: `scaleOf` needs it. */
+  onWidth?: (width: number) => void;
   onFailure?: (error: unknown) => void;
 };
 
-/** Widest that a page gets before zooming, in CSS pixels. */
-const comfortable = 860;
+/** CSS pixels a point that read well: a little more than the size on paper. */
+const comfortable = 1.4;
+
+/** CSS pixels a point that a page is shown with: it fits the frame, and is never larger than reads well, before zooming. */
+export function scaleOf(page: PageSize, width: number, zoom: number): number {
+  return Math.min(comfortable, width / page.width) * zoom;
+}
 
 /** All pages of a document below each other; only those near the window are drawn. */
-export function PdfPages({ bytes, pages, zoom = 1, overlay, onScale, onFailure }: Props) {
+export function PdfPages({ bytes, pages, zoom = 1, overlay, onWidth, onFailure }: Props) {
   const frame = useRef<HTMLDivElement>(null);
   const available = useWidth(frame);
   const pdf = usePdf(bytes, onFailure);
-  const widest = Math.max(...pages.map((page) => page.width), 1);
-  const scale = (Math.min(available, comfortable) / widest) * zoom;
-  useEffect(() => onScale?.(scale), [onScale, scale]);
+  useEffect(() => onWidth?.(available), [onWidth, available]);
   return (
     <div className="pdf" ref={frame}>
       {available > 0 &&
         pages.map((page) => (
-          <Page key={page.page} size={page} of={pages.length} scale={scale} pdf={pdf} overlay={overlay} />
+          <Page
+            key={page.page}
+            size={page}
+            of={pages.length}
+            scale={scaleOf(page, available, zoom)}
+            pdf={pdf}
+            overlay={overlay}
+          />
         ))}
     </div>
   );
@@ -114,7 +125,12 @@ function Page({ size, of, scale, pdf, overlay }: PageProps) {
       aria-label={t("page", { page: size.page, pages: of })}
       style={{ width: size.width * scale, height: size.height * scale }}
     >
-      {near && <canvas ref={canvas} aria-hidden="true" />}
+      {/* The text layer speaks for the picture. */}
+      {near && (
+        <div aria-hidden="true">
+          <canvas ref={canvas} />
+        </div>
+      )}
       <div className="pdf-text" ref={text} />
       {overlay?.(size.page, scale)}
     </section>

@@ -150,7 +150,7 @@ function MediaView({ api, type, media }: { api: OpenApi; type: string; media: Me
         {example !== undefined && (
           <figure>
             <figcaption>{t("example")}</figcaption>
-            {/* A region that scrolls must be reachable by keyboard. */}
+            {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
             <section tabIndex={0} aria-label={t("scroll")} className="code">
               <pre>{JSON.stringify(example, null, 2)}</pre>
             </section>

@@ -12,10 +12,12 @@ export function Stage({ view, title, icon, children }: Props) {
   const heading = useFocusOnce<HTMLHeadingElement>();
   return (
     <div className="stage">
-      {view?.envelope.testMode && <p className="test-banner">{t("testMode")}</p>}
-      <header className="bar">
-        <Brand />
-        {view && <span className="bar-sender">{view.sender.organization}</span>}
+      <header>
+        {view?.envelope.testMode && <p className="test-banner">{t("testMode")}</p>}
+        <div className="bar">
+          <Brand />
+          {view && <span className="bar-sender">{view.sender.organization}</span>}
+        </div>
       </header>
       <main>
         <div className="card">

@@ -2,7 +2,7 @@ import { Button } from "@mantine/core";
 import { useCallback, useEffect, useRef, useState } from "react";
 import type { SigningResult, SubmitSigning } from "../../../../../server/features/signing/contract.ts";
 import { translator } from "../../../../shared/i18n.ts";
-import { PdfPages } from "../../../../shared/pdf/PdfPages.tsx";
+import { PdfPages, scaleOf } from "../../../../shared/pdf/PdfPages.tsx";
 import { Brand } from "../../../../shared/ui/Brand.tsx";
 import { Failure } from "../../../../shared/ui/Failure.tsx";
 import type { ScreenProps } from "../../routes.tsx";
@@ -24,7 +24,7 @@ export default function DocumentScreen(props: ScreenProps) {
   const { view, access, finish } = props;
   const t = translator("sign");
   const narrow = useNarrow();
-  const [scale, setScale] = useState(1);
+  const [width, setWidth] = useState(0);
   const [zoom, setZoom] = useState(1);
   const [asking, setAsking] = useState<"finish" | "decline" | null>(null);
   const [broken, setBroken] = useState<unknown>(null);
@@ -32,6 +32,8 @@ export default function DocumentScreen(props: ScreenProps) {
   const { filling, dialog, closeDialog, place, refuse, settle } = useFillingState(view, access.token);
   const { fields, answers, current } = filling;
   const field = fields.find((candidate) => candidate.id === current);
+  const page = view.document?.pages.find((candidate) => candidate.page === field?.boxes[0]?.page);
+  const docked = field !== undefined && page !== undefined && isDocked(field, scaleOf(page, width, zoom), narrow);
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => heading.current?.focus({ preventScroll: true }), []);
 
@@ -55,18 +57,20 @@ export default function DocumentScreen(props: ScreenProps) {
       <a className="skip" href="#document">
         {translator("common")("skipToContent")}
       </a>
-      {view.envelope.testMode && <p className="test-banner">{t("testMode")}</p>}
-      <header className="bar document-bar">
-        <Brand />
-        <h1 ref={heading} tabIndex={-1}>
-          {view.envelope.title}
-        </h1>
-        {!narrow && <Zoom zoom={zoom} onZoom={setZoom} />}
-        {view.allowDecline && (
-          <Button variant="subtle" color="gray" onClick={() => setAsking("decline")} className="decline">
-            {t("decline.open")}
-          </Button>
-        )}
+      <header className="document-head">
+        {view.envelope.testMode && <p className="test-banner">{t("testMode")}</p>}
+        <div className="bar document-bar">
+          <Brand />
+          <h1 ref={heading} tabIndex={-1}>
+            {view.envelope.title}
+          </h1>
+          {!narrow && <Zoom zoom={zoom} onZoom={setZoom} />}
+          {view.allowDecline && (
+            <Button variant="subtle" color="gray" onClick={() => setAsking("decline")} className="decline">
+              {t("decline.open")}
+            </Button>
+          )}
+        </div>
       </header>
       <main id="document" className="document" tabIndex={-1}>
         <section className="intro">
@@ -83,12 +87,12 @@ export default function DocumentScreen(props: ScreenProps) {
             pages={view.document.pages}
             zoom={zoom}
             overlay={overlay}
-            onScale={setScale}
+            onWidth={setWidth}
             onFailure={setBroken}
           />
         )}
       </main>
-      <GuideBar docked={field !== undefined && isDocked(field, scale, narrow)} onFinish={() => setAsking("finish")} />
+      <GuideBar docked={docked} onFinish={() => setAsking("finish")} />
       {dialog && (
         <SignatureDialog
           kind={dialog.kind}

@@ -28,7 +28,8 @@ export function FieldInputControl({ field, option = null, cellWidth = null, ...a
     "data-field": field.id,
     onFocus: () => filling.goTo(field.id),
   };
-  const { "aria-required": _, ...plain } = common;
+  // A radio button has neither of these: they belong to the group.
+  const { "aria-required": _required, "aria-invalid": _invalid, ...plain } = common;
   switch (field.type) {
     case "checkbox":
       return (
@@ -52,7 +53,6 @@ export function FieldInputControl({ field, option = null, cellWidth = null, ...a
                   type="radio"
                   name={`${aria.id ?? "page"}-${field.id}`}
                   {...plain}
-                  aria-invalid={undefined}
                   aria-label={`${aria["aria-label"] ?? ""}: ${entry.label ?? entry.value}`}
                   checked={value === entry.value}
                   onChange={() => filling.set(field.id, entry.value)}

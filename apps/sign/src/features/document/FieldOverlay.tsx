@@ -10,7 +10,7 @@ import { problemOf, useFilling } from "./store.ts";
 type BoxOf = Mine["boxes"][number];
 
 /** Below this height in CSS pixels nobody can type into a field: it is filled in at the foot of the window instead. */
-const legible = 19;
+const legible = 17;
 
 /** Whether the field is filled in at the foot of the window. */
 export function isDocked(field: Mine, scale: number, narrow: boolean): boolean {
@@ -64,6 +64,7 @@ function FieldBox({ field, box, option, scale, narrow }: BoxProps) {
     filling.advance();
   };
   return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: hears the keys of the control inside
     <div className="field" data-state={state} data-type={field.type} style={style} onKeyDown={advanceOnEnter}>
       <Inside field={field} box={box} option={option} scale={scale} narrow={narrow} />
       {filling.current === field.id && !isAutomatic(field) && option === firstOption(field) && (
@@ -107,23 +108,24 @@ function SignatureField({ field, box, scale }: { field: Mine; box: BoxOf; scale:
   const { answers } = filling;
   const signature = field.type === "initials" ? answers.initials : answers.signature;
   const done = isFilled(field, answers) && signature;
-  const { "aria-label": label, ...aria } = describedBy(field, filling);
+  const { "aria-label": label, "aria-description": description, title } = describedBy(field, filling);
+  const spoken = signature?.method === "type" ? `${label} ${signature.text}` : label;
+  const prompt = t(field.type === "initials" ? "field.initial" : "field.sign");
   return (
     <button
       type="button"
       className="field-button"
       data-field={field.id}
-      {...aria}
-      aria-invalid={undefined}
-      aria-required={undefined}
-      aria-label={done ? t("field.change", { label }) : label}
+      title={title}
+      aria-description={description}
+      aria-label={done ? t("field.change", { label: spoken }) : `${prompt}: ${label}`}
       onClick={() => filling.sign(field)}
       onFocus={() => filling.goTo(field.id)}
     >
       {done ? (
         <SignaturePicture signature={signature} width={box.width * scale} height={box.height * scale} />
       ) : (
-        <Prompt icon={<Pen size={16} />}>{t(field.type === "initials" ? "field.initial" : "field.sign")}</Prompt>
+        <Prompt icon={<Pen size={16} />}>{prompt}</Prompt>
       )}
     </button>
   );

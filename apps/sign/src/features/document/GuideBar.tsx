@@ -92,6 +92,7 @@ function DockedControl({ field }: { field: Mine }) {
   }, []);
   const { title: _, ...aria } = describedBy(field, filling);
   return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: hears the keys of the control inside
     <div
       className="dock"
       ref={area}

@@ -52,7 +52,7 @@ export function FinishDialog({ view, access, submission, onClose, onSigned, onRe
       closeButtonProps={{ "aria-label": translator("common")("close") }}
     >
       <p className="tight">{t("consent.intro", { title: view.envelope.title })}</p>
-      {/* A region that scrolls must be reachable by keyboard. */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
       <section className="consent" tabIndex={0} aria-label={t("consent.text")} lang={english ? "en" : consent.locale}>
         {(english ? consent.english.text : consent.text).split(/\n{2,}/).map((paragraph) => (
           <p key={paragraph}>{paragraph}</p>

@@ -20,7 +20,7 @@ export function DrawPad({ ref, onEmpty }: { ref: Ref<Pad>; onEmpty: (empty: bool
     const drawing = new SignaturePad(surface, { penColor: "#10233f", minWidth: 0.9, maxWidth: 2.8 });
     pad.current = drawing;
     drawing.addEventListener("endStroke", () => report.current(drawing.isEmpty()));
-    const fit = () => {
+    const resize = () => {
       const strokes = drawing.toData();
       const ratio = Math.max(window.devicePixelRatio || 1, 2);
       surface.width = surface.offsetWidth * ratio;
@@ -29,8 +29,8 @@ export function DrawPad({ ref, onEmpty }: { ref: Ref<Pad>; onEmpty: (empty: bool
       drawing.clear();
       drawing.fromData(strokes);
     };
-    fit();
-    const observer = new ResizeObserver(fit);
+    resize();
+    const observer = new ResizeObserver(resize);
     observer.observe(surface);
     return () => {
       observer.disconnect();

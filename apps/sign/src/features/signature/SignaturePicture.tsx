@@ -15,7 +15,7 @@ export function SignaturePicture({
   // Handwriting is about 0.45 em a letter wide; a signature fills two thirds of its box.
   const size = Math.min(height * 0.66, (width * 0.92) / Math.max(signature.text.length * 0.45, 1));
   return (
-    <span className="signature-typed" style={{ fontFamily: `"${signature.font}"`, fontSize: size }}>
+    <span aria-hidden="true" className="signature-typed" style={{ fontFamily: `"${signature.font}"`, fontSize: size }}>
       {signature.text}
     </span>
   );
