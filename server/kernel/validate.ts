@@ -77,17 +77,14 @@ function flatten(issue: Issue, base: Path, root: unknown): Found[] {
 /** A union speaks through the branch that came furthest; a discriminated one names its discriminator. */
 function flattenUnion(issue: z.core.$ZodIssueInvalidUnion, path: Path, root: unknown): Found[] {
   if (issue.discriminator !== undefined) {
-    const value = valueAt(root, path);
-    if (value === null || typeof value !== "object") {
-      return [
-        {
-          path,
-          code: value === undefined ? "required" : "type",
-          detail: `Expected an object, got ${describe(value)}.`,
-        },
-      ];
-    }
+    // Zod's path ends with the discriminator when the object is there and only its value is unknown.
     const last = path.at(-1) === issue.discriminator ? path : [...path, issue.discriminator];
+    const holder = last.slice(0, -1);
+    const value = valueAt(root, holder);
+    if (value === null || typeof value !== "object") {
+      const code = value === undefined ? "required" : "type";
+      return [{ path: holder, code, detail: `Expected an object, got ${describe(value)}.` }];
+    }
     const missing = valueAt(root, last) === undefined;
     return [
       {

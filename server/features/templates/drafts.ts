@@ -102,23 +102,14 @@ function matchesTag(ifMatch: string, draft: store.TemplateDraftRow | undefined):
   return tags.includes("*") || tags.includes(draftTag({ contentHash: draft.content_hash }));
 }
 
-/**
- * SHA-256 over the canonical text of what the version is (contract §2).
- * @throws AppError `validation-failed` for text that is not Unicode
- */
+/** SHA-256 over the canonical text of what the version is (contract §2). */
 function contentHash(definition: Definition, fileSha256: string | null): string {
   const { content, roles, variables, settings } = definition;
   // Through its text: members that are undefined are absent in JSON.
   const plain: Json = JSON.parse(
     JSON.stringify({ mode: content.mode, content, roles, variables, settings, fileSha256 }),
   );
-  let text: string;
-  try {
-    text = canonicalize(plain);
-  } catch {
-    throw invalid([{ pointer: "#", code: "format", detail: "The draft holds text that is not valid Unicode." }]);
-  }
-  return createHash("sha256").update(text).digest("hex");
+  return createHash("sha256").update(canonicalize(plain)).digest("hex");
 }
 
 /**

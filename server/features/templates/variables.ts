@@ -16,7 +16,7 @@ const Column = z.strictObject({ name: VariableName, type: z.enum(["text", "numbe
 export const Variable = z
   .strictObject({
     name: VariableName.meta({ description: "Used as {{name}}" }),
-    type: z.enum(["text", "number", "date", "boolean", "list"]),
+    type: z.enum(["text", "number", "date", "boolean", "list"]).default("text"),
     columns: z.array(Column).min(1).max(50).optional().meta({ description: "Of a list only" }),
     label: z.string().max(200).nullable().default(null),
     required: z.boolean().default(true),
