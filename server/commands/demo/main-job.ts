@@ -46,7 +46,7 @@ function draftFor(file: TemplateFile, verification: "email_otp" | "none") {
     height,
   });
   const fields = people.flatMap(({ role }, column) => [
-    { id: `name_${column}`, type: "full_name", role, ...foot(first, column, 16, 60) },
+    { id: `name_${column}`, type: "full_name", role, ...foot(first, column, 20, 64) },
     {
       id: `remark_${column}`,
       type: "text_input",
@@ -54,12 +54,12 @@ function draftFor(file: TemplateFile, verification: "email_otp" | "none") {
       label: "Remark",
       required: false,
       maxLength: 200,
-      ...foot(first, column, 16, 40),
+      ...foot(first, column, 20, 40),
       size: 10,
     },
     { id: `initials_${column}`, type: "initials", role, ...foot(rotated, column, 24, 20) },
     { id: `signature_${column}`, type: "signature", role, ...foot(last, column, 44, 56) },
-    { id: `date_${column}`, type: "date_signed", role, ...foot(last, column, 14, 38) },
+    { id: `date_${column}`, type: "date_signed", role, ...foot(last, column, 20, 36) },
     {
       id: `agree_${column}`,
       type: "checkbox",

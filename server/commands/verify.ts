@@ -1,0 +1,64 @@
+import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import {
+  certificatesIn,
+  type FileReport,
+  ownEvidence,
+  remoteEvidence,
+  verifyFile,
+} from "../features/evidence/verify-file.ts";
+import { AnchorKeys } from "../features/keys/contract.ts";
+import { type Command, type CommandContext, optional, print, table, UsageError } from "./command.ts";
+import { withDeps } from "./with-deps.ts";
+
+export const verify: Command = {
+  name: "verify",
+  summary: "check a sealed PDF: its signature, time stamps and revisions, its place in the tree, the anchor",
+  usage: [
+    "signet verify FILE                       against this data folder, whose own keys are trusted",
+    "signet verify FILE --server URL [--keys keys.json] [--trust ca.pem]   against another installation, keys pinned from outside",
+    "exit code: 0 proven, 2 consistent but not anchored or not pinned, 1 anything wrong",
+  ],
+  options: { server: { type: "string" }, keys: { type: "string" }, trust: { type: "string" } },
+  async run(context) {
+    const [file] = context.positionals;
+    if (!file) throw new UsageError("name the file");
+    const bytes = await readFile(file);
+    const server = optional(context, "server");
+    const report = await withDeps(context, async (deps) => {
+      if (server === undefined) {
+        const { source, pins } = await ownEvidence(deps);
+        return await verifyFile(deps, bytes, source, pins);
+      }
+      return await verifyFile(deps, bytes, await remoteEvidence(deps.outbound, server), await pinsOf(context));
+    });
+    print(context, report, describe(file, report));
+    return report.exitCode;
+  },
+};
+
+/** What the caller trusts: the keys and certificates of files that came another way than the evidence. */
+async function pinsOf(context: CommandContext): Promise<{ kids: string[]; certificates: string[] }> {
+  const keys = optional(context, "keys");
+  const trust = optional(context, "trust");
+  const kids =
+    keys === undefined ? [] : AnchorKeys.parse(JSON.parse(await readFile(keys, "utf8"))).keys.map(({ kid }) => kid);
+  const certificates = trust === undefined ? [] : certificatesIn(await readFile(trust, "utf8"));
+  return { kids, certificates: certificates.map((der) => createHash("sha256").update(der).digest("hex")) };
+}
+
+const sentences: Record<FileReport["verdict"], string> = {
+  valid: "Proven: sealed here, unchanged since, and anchored under a trusted key.",
+  unpinned: "Consistent, but the keys came from the server that is being checked: pin them with --keys and --trust.",
+  "not-anchored": "The seal holds; no anchor covers it yet. Try again in some minutes.",
+  invalid: "Not proven:",
+};
+
+function describe(file: string, report: FileReport): string {
+  const steps = report.steps.map(({ ok, name, detail }) => [ok ? "ok" : "WRONG", name, detail]);
+  const lines = [
+    `${file}: ${report.size} bytes, SHA-256 ${report.sha256}`,
+    ...(steps.length > 0 ? [table(steps)] : []),
+  ];
+  return [...lines, sentences[report.verdict], ...report.problems.map((problem) => `  ${problem}`)].join("\n");
+}
