@@ -153,11 +153,13 @@ class Connection implements DatabaseConnection {
     });
   }
 
-  close(): Promise<void> {
+  async close(): Promise<void> {
+    // A statement that is being prepared would keep the connection open.
+    await Promise.allSettled(this.#preparing.values());
     for (const plan of [...this.#plans.values(), ...this.#retired]) plan.statement.finalize();
     this.#plans.clear();
     this.#retired.clear();
-    return new Promise((resolve, reject) => {
+    await new Promise<void>((resolve, reject) => {
       this.#handle.close((error) => (error ? reject(error) : resolve()));
     });
   }
@@ -182,7 +184,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   const readers: Connection[] = [];
   try {
     await writer.exec(
-      `PRAGMA busy_timeout = ${busyTimeoutMs}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF`,
+      `PRAGMA busy_timeout = ${busyTimeoutMs}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF; PRAGMA cache_size = -8000; PRAGMA temp_store = MEMORY`,
     );
     await migrate({
       db: kyselyOver<Tables>(() => writer),
@@ -194,7 +196,9 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     for (let index = 0; index < (options.readers ?? 2); index += 1) {
       const reader = await Connection.open(options.file, sqlite3.OPEN_READONLY);
       readers.push(reader);
-      await reader.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}; PRAGMA query_only = ON; PRAGMA trusted_schema = OFF`);
+      await reader.exec(
+        `PRAGMA busy_timeout = ${busyTimeoutMs}; PRAGMA query_only = ON; PRAGMA trusted_schema = OFF; PRAGMA cache_size = -8000; PRAGMA temp_store = MEMORY`,
+      );
     }
   } catch (error) {
     await Promise.all([writer, ...readers].map((connection) => connection.close()));

@@ -3,7 +3,16 @@ import type { Clock } from "./clock.ts";
 import type { Database } from "./db.ts";
 import { createAttempt } from "./job-attempt.ts";
 import type { JobBinding } from "./job-handler.ts";
-import { claimDue, countJobs, nextDue, reclaimOthers, releaseClaimed, renewLeases, requeueDead } from "./job-store.ts";
+import {
+  claimDue,
+  countJobs,
+  nextDue,
+  reclaimOthers,
+  releaseClaimed,
+  renewLeases,
+  requeueDead,
+  wipeSecrets,
+} from "./job-store.ts";
 import { type JobRow, jobTopic } from "./jobs.ts";
 import type { Log } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
@@ -48,6 +57,7 @@ const defaultConcurrency = 4;
 const leaseMs = 60_000;
 const heartbeatMs = 20_000;
 const pollMs = 1000;
+const wipeAfterMs = 24 * 3_600_000;
 
 type Running = { row: JobRow; abort: AbortController; done: Promise<void> };
 
@@ -58,6 +68,7 @@ export function startJobs(options: JobRunnerOptions): JobRunner {
   const attempt = createAttempt({ ...options, holder });
   const bindings = new Map(options.bindings.map((binding) => [binding.job.name, binding]));
   const queues = [...new Set(options.bindings.map((binding) => binding.job.queue))];
+  const secretNames = options.bindings.filter(({ job }) => job.secret).map(({ job }) => job.name);
   const running = new Map<string, Running>();
   const busy = new Map<string, number>();
   /** Queues that may hold a due job. */
@@ -79,9 +90,10 @@ export function startJobs(options: JobRunnerOptions): JobRunner {
   );
   const heartbeat = setInterval(() => {
     const now = clock.now();
-    db.tx((tx) => renewLeases(tx, { running: [...running.keys()], now, leaseUntil: now + leaseMs })).catch(
-      (error: unknown) => log.error({ err: error }, "job leases could not be renewed"),
-    );
+    db.tx(async (tx) => {
+      await renewLeases(tx, { running: [...running.keys()], now, leaseUntil: now + leaseMs });
+      await wipeSecrets(tx, secretNames, now - wipeAfterMs);
+    }).catch((error: unknown) => log.error({ err: error }, "job leases could not be renewed"));
   }, heartbeatMs);
   heartbeat.unref();
 
@@ -110,7 +122,10 @@ export function startJobs(options: JobRunnerOptions): JobRunner {
   /** Claims what fits; when nothing is left to claim, sets the timer for what is due next. */
   async function round(): Promise<void> {
     if (!started) {
-      const taken = await db.tx((tx) => reclaimOthers(tx, holder));
+      const taken = await db.tx(async (tx) => {
+        await wipeSecrets(tx, secretNames, clock.now() - wipeAfterMs);
+        return reclaimOthers(tx, holder);
+      });
       started = true;
       if (taken > 0) log.info({ jobs: taken }, "jobs of an earlier process taken back");
     }

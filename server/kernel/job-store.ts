@@ -113,7 +113,20 @@ export async function countJobs(reader: Reader): Promise<{ queued: number; runni
   return counts;
 }
 
-/** @returns whether there was such a dead job, and no newer one under its dedupe key */
+/** Empties the payload of dead jobs that hold a secret and were made before the given time. */
+export async function wipeSecrets(tx: Tx, names: readonly string[], before: number): Promise<void> {
+  if (names.length === 0) return;
+  await tx
+    .updateTable("jobs")
+    .set({ payload: "" })
+    .where("status", "=", "dead")
+    .where("name", "in", names)
+    .where("created_at", "<", before)
+    .where("payload", "!=", "")
+    .execute();
+}
+
+/** @returns whether there was such a dead job with its payload, and no newer one under its dedupe key */
 export async function requeueDead(db: Database, id: string, now: number): Promise<boolean> {
   return db.tx(async (tx) => {
     const job = await tx
@@ -121,6 +134,7 @@ export async function requeueDead(db: Database, id: string, now: number): Promis
       .select("dedupe_key")
       .where("id", "=", id)
       .where("status", "=", "dead")
+      .where("payload", "!=", "")
       .executeTakeFirst();
     if (job === undefined) return false;
     if (job.dedupe_key !== null) {

@@ -233,8 +233,9 @@ test("closing waits for what was submitted and refuses what comes after", async 
   const file = join(await temporaryFolder(), "c.db");
   const db = await openTestDatabase({ file });
   const late = Array.from({ length: 5 }, (_, index) => db.tx((tx) => addNote(`n${index}`).execute(tx)));
+  const reads = Array.from({ length: 5 }, (_, index) => sql`select ${sql.lit(index)}`.execute(db.read));
   await db.close();
-  await Promise.all(late);
+  await Promise.all([...late, ...reads]);
   await expect(db.tx(async () => 1)).rejects.toThrow("closed");
   await expect(listNotes.execute(db.read)).rejects.toThrow("closed");
   expect(await texts(await openTestDatabase({ file }))).toHaveLength(5);

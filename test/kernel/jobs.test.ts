@@ -249,6 +249,26 @@ test("a secret payload is encrypted in the table and bound to its kind of job", 
   expect(seen).toEqual(["913374"]);
 });
 
+test("the payload of a dead secret job is wiped after a day", async () => {
+  const { db, clock, start } = await setUp();
+  const job = defineJob({ name: "code", payload, secret: true, maxAttempts: 1 });
+  const bindings = [
+    handle(job, async () => {
+      throw new Error("no");
+    }),
+  ];
+  await db.tx((tx) => enqueue(tx, job, { n: 1 }));
+  const first = start(bindings);
+  await first.idle();
+  await first.stop(0);
+  clock.advance(24 * 3_600_000 + 1);
+  const second = start(bindings);
+  await second.idle();
+  const [row] = await rows(db);
+  expect(row).toMatchObject({ status: "dead", payload: "" });
+  expect(await second.retryDead(row?.id ?? "")).toBe(false);
+});
+
 test("stop hands a running job back, and what it still does is not committed", async () => {
   const { db, start } = await setUp();
   const job = defineJob({ name: "long", payload });
