@@ -52,8 +52,8 @@ function contentOf(data: CertificateData) {
     page: paper(data.pageSize),
     date: [...data.completedAt.matchAll(/\d+/g)].slice(0, 6).map((part) => Number(part[0])),
     testMode: data.testMode,
-    title: text(data.title),
-    organization: text(data.organization),
+    title: text(data.title, [], true),
+    organization: text(data.organization, [], true),
     envelope: data.envelope,
     facts: [
       line("Document", data.title),
@@ -76,7 +76,7 @@ function contentOf(data: CertificateData) {
       line("Signature level", `PAdES ${seal.level}`),
       line("Time source", source),
     ],
-    warnings: data.warnings.map((warning) => text(warning)),
+    warnings: data.warnings.map((warning) => text(warning, [], true)),
     verifyUrl: text(data.verifyUrl, [], true),
   };
 }
@@ -103,9 +103,9 @@ function personContent(person: CertificatePerson, index: number) {
   ];
   const typed = person.signatureText;
   return {
-    name: text(person.name),
+    name: text(person.name, [], true),
     email: text(person.email, [], true),
-    role: text(`${person.role} · ${person.kind} · order ${person.order}`),
+    role: text(`${person.role} · ${person.kind} · order ${person.order}`, [], true),
     lines,
     wide,
     picture: person.signatureImage ? signatureFile(index, person.signatureImage) : null,

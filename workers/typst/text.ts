@@ -64,7 +64,8 @@ export function prepareText(raw: string, first: readonly string[] = [], breakabl
   return { text, fonts, dir: dir ?? "ltr", missing };
 }
 
-const breakWords = (text: string): string => text.replace(LONG_WORD, (word) => [...word].join("\u200b"));
+/** Marks where a long word may break; the templates set no character there, so that copied text stays whole. */
+const breakWords = (text: string): string => text.replace(LONG_WORD, (word) => word.replace(/.{6}(?=.)/gu, "$&\u200b"));
 
 /** Han characters look different in Japan, Korea and China: kana or hangul beside them tell which is meant. */
 function eastAsian(text: string): string[] {
