@@ -107,7 +107,7 @@ function textIn(field: PlacedField, text: string): Drawing[] {
 }
 
 function placeholders(field: PlacedField): Drawing[] {
-  const label = field.label ?? field.id;
+  const label = field.label ?? `${field.type.replaceAll("_", " ")} · ${field.role}`;
   const options = field.type === "radio" ? field.options.filter((option) => option.box !== undefined) : [];
   if (options.length === 0) return [{ kind: "placeholder", label, ...boxOf(field) }];
   return options.flatMap(({ box, label: name, value }) =>
