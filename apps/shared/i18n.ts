@@ -1,5 +1,6 @@
 import i18next from "i18next";
 import common from "./catalogue/en/common.json" with { type: "json" };
+import type console from "./catalogue/en/console.json";
 import type docs from "./catalogue/en/docs.json";
 import type sign from "./catalogue/en/sign.json";
 import type verify from "./catalogue/en/verify.json";
@@ -7,6 +8,7 @@ import type verify from "./catalogue/en/verify.json";
 /** The catalogues of the pages; English is the one that every other language is checked against. */
 export type Catalogues = {
   common: typeof common;
+  console: typeof console;
   sign: typeof sign;
   verify: typeof verify;
   docs: typeof docs;
