@@ -8,17 +8,30 @@ const spruce: MantineColorsTuple = [
   "#83c1b7",
   "#5fafa3",
   "#459e91",
-  "#2c8579",
+  "#257d71",
   "#17675d",
   "#0f564d",
   "#0a433c",
 ];
 
+const brick: MantineColorsTuple = [
+  "#fdecea",
+  "#fad3cf",
+  "#f4a8a1",
+  "#ee7b71",
+  "#e85547",
+  "#d93c2e",
+  "#c22f25",
+  "#b3261e",
+  "#8f1d17",
+  "#6f1611",
+];
+
 export const theme = createTheme({
   primaryColor: "spruce",
-  primaryShade: { light: 7, dark: 4 },
-  colors: { spruce },
-  autoContrast: true,
+  // White text stands on both (WCAG 1.4.3).
+  primaryShade: { light: 7, dark: 6 },
+  colors: { spruce, brick },
   defaultRadius: "md",
   fontFamily: '"Inter Variable", system-ui, sans-serif',
   fontFamilyMonospace: 'ui-monospace, "SF Mono", "Cascadia Mono", "DejaVu Sans Mono", monospace',

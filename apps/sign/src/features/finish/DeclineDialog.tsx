@@ -44,7 +44,7 @@ export function DeclineDialog({ view, access, onClose, onDeclined }: Props) {
           {t("decline.keep")}
         </Button>
         <Button
-          color="red"
+          color="brick"
           disabled={reason.trim() === ""}
           loading={decline.isPending}
           onClick={() => decline.mutate()}

@@ -1,0 +1,63 @@
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import { z } from "zod";
+
+/** Debian's Chromium, and what every page of the product must hold: no script error, nothing refused by its policy, no serious finding of axe. */
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+export async function launch(): Promise<Browser> {
+  return await chromium.launch({
+    executablePath: "/usr/bin/chromium",
+    args: [
+      "--no-sandbox",
+      "--disable-gpu",
+      "--disable-quic",
+      "--no-first-run",
+      "--disable-background-networking",
+      "--disable-component-update",
+      "--disable-sync",
+    ],
+  });
+}
+
+export const desktop = { viewport: { width: 1280, height: 860 } };
+export const phone = {
+  viewport: { width: 375, height: 740 },
+  deviceScaleFactor: 2,
+  isMobile: true,
+  hasTouch: true,
+};
+
+export type Visit = { page: Page; context: BrowserContext; troubles: string[] };
+
+/** A person's own browser profile with one page; `troubles` gathers what must not happen. */
+export async function visit(browser: Browser, options: Parameters<Browser["newContext"]>[0]): Promise<Visit> {
+  const context = await browser.newContext({ locale: "en-GB", acceptDownloads: true, ...options });
+  const page = await context.newPage();
+  const troubles: string[] = [];
+  page.on("pageerror", (error) => troubles.push(error.message));
+  page.on("console", (message) => {
+    if (/content security policy|refused to/i.test(message.text())) troubles.push(message.text());
+  });
+  page.on("request", (request) => {
+    const { protocol, hostname } = new URL(request.url());
+    if (/^https?:$/.test(protocol) && hostname !== "127.0.0.1") troubles.push(`request to ${hostname}`);
+  });
+  return { page, context, troubles };
+}
+
+const Findings = z.array(z.object({ id: z.string(), impact: z.string().nullable(), nodes: z.array(z.string()) }));
+
+/** What axe-core finds serious or critical on the page as it stands; empty when all is well. */
+export async function seriousFindings(page: Page): Promise<string[]> {
+  // Injected through the debugger: the policy of the page does not allow script elements.
+  const loaded = await page.evaluate("'axe' in window");
+  if (!loaded) await page.evaluate(axe);
+  const found = await page.evaluate(`axe.run(document).then((result) => result.violations.map((violation) => ({
+    id: violation.id, impact: violation.impact, nodes: violation.nodes.map((node) => node.target.join(" ")) })))`);
+  return Findings.parse(found)
+    .filter(({ impact }) => impact === "serious" || impact === "critical")
+    .map(({ id, nodes }) => `${id}: ${nodes.join(", ")}`);
+}

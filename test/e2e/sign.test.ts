@@ -1,0 +1,231 @@
+import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { z } from "zod";
+import { buildApps } from "../../scripts/build-apps.ts";
+import { Envelope } from "../../server/features/envelopes/contract.ts";
+import { startAppliance, type TestAppliance } from "../harness/appliance.ts";
+import { ada, linkFor, mary, publishAgreement, sendAgreement } from "./agreement.ts";
+import { desktop, launch, phone, seriousFindings, visit } from "./browser.ts";
+import { control, drawn, drawSignature, enterCode, fillAsTenant, finish } from "./steps.ts";
+
+let app: TestAppliance;
+let browser: Browser;
+let template: string;
+
+beforeAll(async () => {
+  await buildApps();
+  app = await startAppliance();
+  browser = await launch();
+  template = await publishAgreement(app);
+}, 120_000);
+
+afterAll(async () => {
+  await browser?.close();
+  await app?.stop();
+});
+
+const envelopeOf = async (id: string) => Envelope.parse((await app.json(`/v1/envelopes/${id}`)).body);
+const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
+
+async function clean(page: Page): Promise<void> {
+  expect(await seriousFindings(page)).toEqual([]);
+}
+
+describe("two people sign from their mailed links", () => {
+  test("desktop and phone, from the link to the sealed download and its verification", {
+    timeout: 120_000,
+  }, async () => {
+    const envelope = await sendAgreement(app, template);
+
+    // Ada, at a desk: draws her signature.
+    const desk = await visit(browser, desktop);
+    await desk.page.goto(await linkFor(app, ada.email));
+    await desk.page.getByRole("heading", { name: "Is it you?" }).waitFor();
+    expect(new URL(desk.page.url()).hash).toBe("");
+    await clean(desk.page);
+    await enterCode(app, desk.page, ada.email);
+    await clean(desk.page);
+    await fillAsTenant(desk.page);
+    await expect.poll(() => desk.page.locator(".field[data-type=formula]").textContent()).toBe("17,400.00");
+    await desk.page.getByRole("button", { name: "Next" }).click();
+    await desk.page.getByRole("button", { name: "Initials: Initials" }).click();
+    await desk.page.getByRole("radiogroup", { name: "How to sign" }).getByText("Type").click();
+    await desk.page.getByRole("radio", { name: "Great Vibes" }).check({ force: true });
+    await clean(desk.page);
+    await desk.page.getByRole("button", { name: "Use these initials" }).click();
+    await desk.page.getByRole("button", { name: "Sign here: Signature of the tenant" }).click();
+    await clean(desk.page);
+    await drawSignature(desk.page);
+    await desk.page.getByRole("button", { name: "Use this signature" }).click();
+    await desk.page.getByText("Everything is filled in").waitFor();
+    await desk.page.getByRole("button", { name: "Finish" }).click();
+    await desk.page.getByRole("dialog").waitFor();
+    await clean(desk.page);
+    await desk.page.getByLabel("I have read this and I agree.").check();
+    await desk.page.getByRole("button", { name: "Sign", exact: true }).click();
+    await desk.page.getByRole("heading", { name: "Thank you, you have signed" }).waitFor();
+    await clean(desk.page);
+
+    // Mary, on a phone: sees what Ada filled in and types her name.
+    await app.jobs.idle();
+    const hand = await visit(browser, phone);
+    await hand.page.goto(await linkFor(app, mary.email));
+    await clean(hand.page);
+    await enterCode(app, hand.page, mary.email);
+    await clean(hand.page);
+    await hand.page.getByRole("button", { name: "Start" }).click();
+    await hand.page.getByRole("button", { name: "Sign here: Signature of the landlord" }).click();
+    await hand.page.getByText("Type", { exact: true }).click();
+    await clean(hand.page);
+    await hand.page.getByRole("button", { name: "Use this signature" }).click();
+    await finish(hand.page);
+    await app.jobs.idle();
+    await hand.page.getByRole("heading", { name: "Signed and sealed" }).waitFor();
+    await clean(hand.page);
+
+    const downloading = hand.page.waitForEvent("download");
+    await hand.page.getByRole("button", { name: "Download the sealed document" }).click();
+    const sealed = await readFile(await (await downloading).path());
+    const finished = await envelopeOf(envelope);
+    expect(finished).toMatchObject({ status: "completed", seal: "sealed", sealedSha256: sha256(sealed) });
+
+    // The desk is told without doing anything.
+    await desk.page.getByRole("heading", { name: "Signed and sealed" }).waitFor();
+    expect(desk.troubles).toEqual([]);
+    expect(hand.troubles).toEqual([]);
+    await desk.context.close();
+    await hand.context.close();
+
+    await verifiesInTheBrowser(sealed);
+  });
+});
+
+const Status = z.object({ status: z.string() });
+
+async function verifiesInTheBrowser(sealed: Buffer): Promise<void> {
+  await vi.waitFor(
+    async () => {
+      await app.jobs.idle();
+      const reply = await app.json("/v1/public/verify", { key: null, json: { sha256: sha256(sealed) } });
+      expect(Status.parse(reply.body).status).toBe("anchored");
+    },
+    { timeout: 20_000, interval: 200 },
+  );
+  const { page, context, troubles } = await visit(browser, desktop);
+  await page.goto(`${app.url}/verify`);
+  await clean(page);
+  await drop(page, sealed);
+  await page.getByRole("heading", { name: "This document is genuine" }).waitFor();
+  expect(await page.locator(".steps li[data-ok]").count()).toBe(6);
+  await page.locator(".steps summary").first().click();
+  await clean(page);
+
+  const changed = Buffer.from(sealed);
+  changed[1000] = (changed[1000] ?? 0) ^ 1;
+  await page.getByRole("button", { name: "Check another document" }).click();
+  await page
+    .locator("input[type=file]")
+    .setInputFiles({ name: "changed.pdf", mimeType: "application/pdf", buffer: changed });
+  await page.getByRole("heading", { name: "This document is not known here" }).waitFor();
+  await clean(page);
+  expect(troubles).toEqual([]);
+  await context.close();
+}
+
+/** Drops a file onto the page as a person does with the mouse. */
+async function drop(page: Page, bytes: Buffer): Promise<void> {
+  const transfer = await page.evaluateHandle((base64) => {
+    const data = new DataTransfer();
+    const content = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+    data.items.add(new File([content], "sealed.pdf", { type: "application/pdf" }));
+    return data;
+  }, bytes.toString("base64"));
+  await page.dispatchEvent(".drop", "drop", { dataTransfer: transfer });
+}
+
+describe("the signing page", () => {
+  test("works with the keyboard alone", { timeout: 60_000 }, async () => {
+    await sendAgreement(app, template);
+    const { page, context, troubles } = await visit(browser, desktop);
+    await page.goto(await linkFor(app, ada.email));
+    await enterCode(app, page, ada.email);
+    await page.getByRole("button", { name: "Start" }).focus();
+    await page.keyboard.press("Enter");
+    await page.keyboard.type("Lindenhof 4");
+    await page.keyboard.press("Enter");
+    await page.keyboard.type("12");
+    // What is wrong is said where the guide stands, and the guide comes back to it.
+    await page.keyboard.press("Enter");
+    await page.getByLabel("Begin of the tenancy").focus();
+    await expect.poll(() => page.locator(".field[data-state=problem]").count()).toBe(1);
+    await page.getByRole("button", { name: "Sign here: Signature of the tenant" }).focus();
+    await page.keyboard.press("Enter");
+    await page.getByRole("dialog").waitFor();
+    await page.getByRole("radio", { name: "Draw" }).focus();
+    await page.keyboard.press("ArrowRight");
+    await page.getByLabel("Your name").focus();
+    await page.keyboard.press("Enter");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await page.getByRole("button", { name: /Signature of the tenant.*done/ }).waitFor();
+    expect(troubles).toEqual([]);
+    await context.close();
+  });
+
+  test("survives a reload, says what is wrong with a code, and lets the signer decline", {
+    timeout: 60_000,
+  }, async () => {
+    const envelope = await sendAgreement(app, template);
+    const { page, context } = await visit(browser, desktop);
+    await page.goto(await linkFor(app, ada.email));
+    await page.getByRole("button", { name: "Send the code" }).click();
+    await page.getByLabel("Your code").fill("000000");
+    await page.getByText(/attempts are left/).waitFor();
+    expect(await page.getByText(/req_/).count()).toBe(1);
+    await clean(page);
+    await page.reload();
+    await enterCode(app, page, ada.email);
+    await page.reload();
+    await drawn(page);
+    expect(await control(page, "Street and number").inputValue()).toBe("");
+    await page.getByRole("button", { name: "Decline" }).click();
+    await page.getByLabel("Your reason").fill("The rent is too high.");
+    await clean(page);
+    await page.getByRole("button", { name: "Decline to sign" }).click();
+    await page.getByRole("heading", { name: "You have declined" }).waitFor();
+    await clean(page);
+    expect(await envelopeOf(envelope)).toMatchObject({ status: "declined", declinedReason: "The rent is too high." });
+    await context.close();
+  });
+
+  test("explains a link that does not work and offers a fresh one", async () => {
+    const { page, context } = await visit(browser, phone);
+    await page.goto(`${app.url}/sign`);
+    await page.getByRole("heading", { name: "Open the link from your e-mail" }).waitFor();
+    await clean(page);
+    await page.goto(`${app.url}/verify`);
+    await page.goto(`${app.url}/sign#${"svcs_"}${"x".repeat(49)}`);
+    await page.getByRole("heading", { name: "This link does not work" }).waitFor();
+    await clean(page);
+    await page.getByRole("button", { name: "Send me a fresh link" }).click();
+    await page.getByRole("heading", { name: "Look into your mailbox" }).waitFor();
+    await context.close();
+  });
+});
+
+describe("the other pages", () => {
+  test.each(["/", "/docs", "/docs#createEnvelope", "/verify", "/errors/otp-invalid"])(
+    "%s holds nothing serious",
+    async (path) => {
+      for (const options of [desktop, { ...phone, colorScheme: "dark" as const }]) {
+        const { page, context, troubles } = await visit(browser, options);
+        await page.goto(`${app.url}${path}`, { waitUntil: "networkidle" });
+        await page.locator("h1").first().waitFor();
+        await clean(page);
+        expect(troubles).toEqual([]);
+        await context.close();
+      }
+    },
+  );
+});
