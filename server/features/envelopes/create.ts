@@ -2,17 +2,16 @@ import type { Deps } from "../../kernel/deps.ts";
 import { AppError, invalid } from "../../kernel/errors.ts";
 import { enqueue } from "../../kernel/jobs.ts";
 import type { ProblemError } from "../../kernel/problem.ts";
-import type { Actor } from "../../kernel/wire.ts";
 import { isField } from "../templates/contract.ts";
 import { markTemplateUsed, NoSuchVersion, type PublishedVersion, publishedVersion } from "../templates/service.ts";
 import { draftEntries, storeEntries } from "./audit.ts";
 import { chainStart } from "./chain.ts";
 import { type Checked, checkAgainstVersion, checkRequest, inDocumentOrder } from "./checks.ts";
-import type { CreateEnvelope, EnvelopeDryRun } from "./contract.ts";
+import type { EnvelopeDryRun } from "./contract.ts";
 import { expireEnvelope, renderEnvelope } from "./jobs.ts";
 import { planRefusal, plans } from "./plan.ts";
 import { renderDocument } from "./render.ts";
-import { personOf, rowsOf } from "./rows.ts";
+import { type Creation, personOf, rowsOf } from "./rows.ts";
 import {
   countCompleted,
   type EnvelopeRecord,
@@ -22,19 +21,6 @@ import {
   readDeduplicated,
   readEnvelope,
 } from "./store.ts";
-import type { EnvelopeRow } from "./tables.ts";
-
-/** What is asked for, and by whom. */
-export type Creation = {
-  organization: string;
-  testMode: boolean;
-  actor: Actor;
-  source: EnvelopeRow["source"];
-  signingLink: string | null;
-  ip: string | null;
-  userAgent: string | null;
-  input: CreateEnvelope;
-};
 
 export type Created = { record: EnvelopeRecord; deduplicated: boolean };
 

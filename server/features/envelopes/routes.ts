@@ -6,8 +6,9 @@ import type { RequestInfo } from "../../kernel/request.ts";
 import { pdf } from "../../kernel/wire.ts";
 import * as actions from "./actions.ts";
 import * as contract from "./contract.ts";
-import { type Creation, createEnvelope, dryRun } from "./create.ts";
+import { createEnvelope, dryRun } from "./create.ts";
 import { presentEnvelope, presentRecipient, presentViewer, presentWithValues } from "./present.ts";
+import type { Creation } from "./rows.ts";
 import { auditPage, documentOf, listEnvelopes, ownedEnvelope } from "./service.ts";
 import { followEnvelope, isOver, lastSeen } from "./stream.ts";
 

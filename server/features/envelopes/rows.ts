@@ -5,12 +5,23 @@ import type { VariableValue } from "../templates/contract.ts";
 import type { PublishedVersion } from "../templates/service.ts";
 import { type AuditDraft, chainStart } from "./chain.ts";
 import type { Assignment, Checked } from "./checks.ts";
-import type { PersonInput } from "./contract.ts";
-import type { Creation } from "./create.ts";
+import type { CreateEnvelope, PersonInput } from "./contract.ts";
 import { type EnvelopeRecord, searchText } from "./store.ts";
 import type { CarbonCopyRow, EnvelopeRow, RecipientRow, ViewerRow } from "./tables.ts";
 
 /** Rows of a new envelope and of people added later. Pure but for the ids. */
+
+/** What is asked for, and by whom. */
+export type Creation = {
+  organization: string;
+  testMode: boolean;
+  actor: Actor;
+  source: EnvelopeRow["source"];
+  signingLink: string | null;
+  ip: string | null;
+  userAgent: string | null;
+  input: CreateEnvelope;
+};
 
 type Person = Pick<
   RecipientRow,
