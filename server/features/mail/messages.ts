@@ -34,7 +34,8 @@ const i18n = createInstance({
   // React escapes the HTML, and plain text needs no escaping.
   interpolation: { escapeValue: false, skipOnVariables: true },
 });
-await i18n.init();
+// Synchronous: the words are here already.
+void i18n.init();
 
 type Translate = (key: string, values?: Record<string, string | number>) => string;
 

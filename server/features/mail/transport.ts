@@ -2,10 +2,13 @@ import { randomUUID } from "node:crypto";
 import { mkdir, open, readFile, rename, rm } from "node:fs/promises";
 import path from "node:path";
 import { rootCertificates } from "node:tls";
-import { createTransport, type SendMailOptions } from "nodemailer";
+import type { SendMailOptions } from "nodemailer";
 import { type Config, isLoopback } from "../../config.ts";
 
-/** The way out: an SMTP server, or files in a folder. The only file that knows nodemailer. */
+/**
+ * The way out: an SMTP server, or files in a folder. The only file that knows nodemailer, which is loaded with the first
+ * mail and not with the service.
+ */
 
 export type Letter = {
   /** Of the mail's row: names the file. */
@@ -74,8 +77,9 @@ function smtpTransport(smtpUrl: string, caFile: string | undefined): Transport {
     url.username === ""
       ? undefined
       : { user: decodeURIComponent(url.username), pass: decodeURIComponent(url.password) };
-  const connect = async () =>
-    createTransport({
+  const connect = async () => {
+    const { createTransport } = await import("nodemailer");
+    return createTransport({
       pool: true,
       host,
       port: url.port === "" ? (secure ? 465 : 587) : Number(url.port),
@@ -89,6 +93,7 @@ function smtpTransport(smtpUrl: string, caFile: string | undefined): Transport {
       greetingTimeout: 10_000,
       socketTimeout: 60_000,
     });
+  };
   let pool: ReturnType<typeof connect> | undefined;
   let underWay = 0;
   let idle: NodeJS.Timeout | undefined;
@@ -128,10 +133,11 @@ function isRefusal(error: unknown): error is Error {
 
 /** Each mail becomes `<id>.eml`, whole or not at all; writing it again replaces it. */
 function outboxTransport(folder: string): Transport {
-  const composer = createTransport({ streamTransport: true, buffer: true, newline: "windows" });
   return {
     kind: "outbox",
     async deliver(letter) {
+      const { createTransport } = await import("nodemailer");
+      const composer = createTransport({ streamTransport: true, buffer: true, newline: "windows" });
       const { message } = await composer.sendMail(optionsOf(letter));
       if (!Buffer.isBuffer(message)) throw new TypeError("the composer gave no bytes");
       // Links and codes stand in it in the clear: it is for the operator alone.

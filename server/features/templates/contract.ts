@@ -20,7 +20,6 @@ import { Variable, VariableValue } from "./variables.ts";
 
 /** Templates, their files, drafts and versions (contract §2). What other features and the web apps need stands here. */
 
-export { DocumentContent } from "./document-content.ts";
 export {
   AttachmentType,
   attachmentTypes,
@@ -28,10 +27,7 @@ export {
   boxTolerance,
   Field,
   FieldInput,
-  type FieldType,
-  fieldTypes,
   isField,
-  isStatic,
   OverlayItem,
   type PlacedField,
   RecipientKind,

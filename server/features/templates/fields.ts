@@ -175,8 +175,6 @@ function fieldsWith<E extends z.core.$ZodLooseShape>(extra: E) {
 
 export const Field = z.discriminatedUnion("type", fieldsWith({})).meta({ id: "Field" });
 export type Field = z.infer<typeof Field>;
-export type FieldType = Field["type"];
-export const fieldTypes = Object.keys(shapes) as FieldType[];
 
 const staticId = z.string().min(1).max(64);
 const pictureLimit = 256 * 1024;

@@ -4,8 +4,6 @@ import { evaluateFormula, parseFormula, roundHalfUp } from "./formula.ts";
 import { compilePattern, matches } from "./pattern.ts";
 import type { Variable, VariableValue } from "./variables.ts";
 
-export { fillText, formatVariable } from "./format.ts";
-
 /** What may be put into fields and variables: used for prefilled values, by the signing page and again by the server. Isomorphic. */
 
 const day = /^(\d{4})-(\d{2})-(\d{2})$/;
@@ -98,10 +96,6 @@ export function takesInput(field: Field): boolean {
 /** What stands in the field before anybody fills it in. */
 export function defaultOf(field: Field): FieldInput {
   return "default" in field && field.default !== undefined ? field.default : null;
-}
-
-export function isReadOnly(field: Field): boolean {
-  return !takesInput(field) || ("readOnly" in field && field.readOnly === true);
 }
 
 /** The error of a required field that is empty: a box that is not ticked counts as empty. */
