@@ -20,7 +20,9 @@ import type { AttachmentRow } from "./tables.ts";
 
 /** An upload that no submission refers to lives this long. */
 const unsubmittedMs = 24 * 60 * 60 * 1000;
-const pictureLimit = { width: 10_000, height: 10_000 };
+/** Pixels of a picture that will be drawn. PNG is decoded for it, JPEG is not. */
+const pngLimit = { width: 3000, height: 3000 };
+const jpegLimit = { width: 10_000, height: 10_000 };
 /** What can be drawn into an image field. */
 const drawable: readonly AttachmentType[] = ["image/png", "image/jpeg"];
 
@@ -103,14 +105,18 @@ function checkFile(
   if (sniff(bytes) !== declared) {
     throw new AppError("attachment-rejected", { detail: `The content of the file is not ${declared}.` });
   }
-  if (field.type === "image") {
-    const size = declared === "image/png" ? pngSize(bytes, pictureLimit) : jpegSize(bytes);
-    if (size === undefined) throw new AppError("attachment-rejected", { detail: "The picture is damaged." });
-    if (size === "too-large" || size.width > pictureLimit.width || size.height > pictureLimit.height) {
-      throw new AppError("attachment-rejected", { detail: "The picture has more than 10000 pixels on a side." });
-    }
-  }
+  if (field.type === "image") checkPicture(declared, bytes);
   return declared;
+}
+
+function checkPicture(type: AttachmentType, bytes: Uint8Array): void {
+  const limit = type === "image/png" ? pngLimit : jpegLimit;
+  const size = type === "image/png" ? pngSize(bytes, limit) : jpegSize(bytes);
+  if (size === undefined) throw new AppError("attachment-rejected", { detail: "The picture is damaged." });
+  if (size === "too-large" || size.width > limit.width || size.height > limit.height) {
+    const detail = `The picture has more than ${limit.width} by ${limit.height} pixels.`;
+    throw new AppError("attachment-rejected", { detail });
+  }
 }
 
 /** A file that somebody attached and submitted, for the organization. @throws AppError `not-found` */

@@ -67,32 +67,46 @@ export function pngSize(bytes: Uint8Array, limit: PictureSize): PictureSize | "t
     return undefined;
   if (interlace > 1 || (color === 3 && !palette)) return undefined;
   if (width > limit.width || height > limit.height) return "too-large";
-  const expected = dataLength(width, height, bits * (channels[color] ?? 1), interlace === 1);
+  const layout = layoutOf(width, height, bits * (channels[color] ?? 1), interlace === 1);
+  const expected = layout.reduce((sum, { rows, bytes }) => sum + rows * bytes, 0);
   try {
     // One byte of room tells "more than announced" from "as announced".
     const inflated = inflateSync(Buffer.concat(data), { maxOutputLength: expected + 1 });
-    return inflated.length === expected ? { width, height } : undefined;
+    return inflated.length === expected && filtersKnown(inflated, layout) ? { width, height } : undefined;
   } catch {
     return undefined;
   }
 }
 
-/** Bytes of picture data: each row has a filter byte in front. */
-function dataLength(width: number, height: number, bitsPerPixel: number, interlaced: boolean): number {
+/** Rows of one pass and their bytes, the filter type in front included. */
+type Pass = { rows: number; bytes: number };
+
+function layoutOf(width: number, height: number, bitsPerPixel: number, interlaced: boolean): Pass[] {
   const plain = [[0, 0, 1, 1]] as const;
-  let total = 0;
-  for (const [x, y, dx, dy] of interlaced ? passes : plain) {
+  return (interlaced ? passes : plain).flatMap(([x, y, dx, dy]) => {
     const columns = Math.ceil((width - x) / dx);
     const rows = Math.ceil((height - y) / dy);
-    if (columns > 0 && rows > 0) total += rows * (1 + Math.ceil((columns * bitsPerPixel) / 8));
-  }
-  return total;
+    return columns > 0 && rows > 0 ? [{ rows, bytes: 1 + Math.ceil((columns * bitsPerPixel) / 8) }] : [];
+  });
 }
 
-/** Width and height from the frame header of a baseline or progressive JPEG (ITU-T T.81 §B.2.2), or undefined. */
+/** Each row says how it was filtered: 0 to 4 (PNG specification §9). */
+function filtersKnown(data: Uint8Array, layout: readonly Pass[]): boolean {
+  let at = 0;
+  for (const { rows, bytes } of layout) {
+    for (let row = 0; row < rows; row += 1, at += bytes) if ((data[at] ?? 5) > 4) return false;
+  }
+  return true;
+}
+
+/**
+ * Width and height from the frame header of a baseline or progressive JPEG of grey, colour or CMYK that goes on to its
+ * picture data (ITU-T T.81 §B.2), or undefined. The data itself is not decoded: it goes into documents as it is.
+ */
 export function jpegSize(bytes: Uint8Array): PictureSize | undefined {
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
   if (sniff(bytes) !== "image/jpeg") return undefined;
+  let frame: PictureSize | undefined;
   for (let at = 2; at + 4 <= file.length; ) {
     if (file[at] !== 0xff) return undefined;
     const marker = file[at + 1] ?? 0;
@@ -102,14 +116,16 @@ export function jpegSize(bytes: Uint8Array): PictureSize | undefined {
     }
     const length = file.readUInt16BE(at + 2);
     if (length < 2 || at + 2 + length > file.length) return undefined;
-    if (marker === 0xc0 || marker === 0xc1 || marker === 0xc2) {
-      if (length < 8 || file[at + 4] !== 8) return undefined;
-      const [height, width] = [file.readUInt16BE(at + 5), file.readUInt16BE(at + 7)];
-      return width > 0 && height > 0 ? { width, height } : undefined;
+    if (marker === 0xda) return frame;
+    // The end before any data, a second frame, or a coding that PDF does not know.
+    const isFrame = marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc;
+    if (marker === 0xd9 || (isFrame && (marker > 0xc2 || frame !== undefined))) return undefined;
+    if (isFrame) {
+      const [height, width, components] = [file.readUInt16BE(at + 5), file.readUInt16BE(at + 7), file[at + 9] ?? 0];
+      if (length < 8 + 3 * components || file[at + 4] !== 8 || width === 0 || height === 0) return undefined;
+      if (components !== 1 && components !== 3 && components !== 4) return undefined;
+      frame = { width, height };
     }
-    // Scan data before a frame header, or a coding that PDF does not know.
-    if (marker === 0xda || marker === 0xd9 || (marker >= 0xc3 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xcc))
-      return undefined;
     at += 2 + length;
   }
   return undefined;

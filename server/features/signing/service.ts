@@ -90,10 +90,15 @@ export async function embedOriginOf(deps: Pick<Deps, "db">, session: string): Pr
   return (await store.findSession(deps.db.read, session))?.embed_origin ?? null;
 }
 
+/** A submission that the worker refuses to draw: trying again cannot help. */
+export class RevisionFailed extends Error {
+  override name = "RevisionFailed";
+}
+
 /**
  * Draws every submission that has no revision yet onto the newest one, in order, each in a transaction of its own.
  * The bytes depend on the stored data alone, so a second run at the same time comes to the same revisions.
- * @throws Error when a submission cannot be drawn; PoolBusy, TaskTimeout, TaskCrashed
+ * @throws RevisionFailed, PoolBusy, TaskTimeout, TaskCrashed
  */
 export async function ensureRevisions(deps: Deps, envelope: string): Promise<void> {
   const record = await loadEnvelope(deps.db.read, envelope);
@@ -109,7 +114,7 @@ export async function ensureRevisions(deps: Deps, envelope: string): Promise<voi
     const pdf = await deps.blobs.get(newest.sha256);
     const drawn = await deps.pool.run("stamp", { pdf, drawings, watermark: null, at: row.at });
     if (!drawn.ok) {
-      throw new Error(`submission ${row.number} cannot be drawn: ${drawn.error.code}: ${drawn.error.message}`);
+      throw new RevisionFailed(`submission ${row.number} cannot be drawn: ${drawn.error.code}: ${drawn.error.message}`);
     }
     const { sha256, size } = await deps.blobs.put(drawn.value.pdf);
     const { number, recipient } = row;

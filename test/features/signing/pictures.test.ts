@@ -35,6 +35,13 @@ describe("PNG", () => {
     expect(pngSize(pngOf({ width: 1, height: 1, bits: 3, data: deflateSync(Buffer.alloc(5)) }), limit)).toBeUndefined();
   });
 
+  test("a row with an unknown filter could not be drawn, so it is refused", () => {
+    const row = Buffer.from([5, 0, 0, 0, 0]);
+    expect(pngSize(pngOf({ width: 1, height: 1, data: deflateSync(row) }), limit)).toBeUndefined();
+    row.writeUInt8(4, 0);
+    expect(pngSize(pngOf({ width: 1, height: 1, data: deflateSync(row) }), limit)).toEqual({ width: 1, height: 1 });
+  });
+
   test("interlaced pictures count their passes", () => {
     // 3 by 3 pixels of grey: passes of 1, 1, 2, 2 and 3 pixels, and their filter bytes (Adam7).
     const data = deflateSync(Buffer.alloc(1 + 1 + (1 + 1) + (1 + 2) + (1 + 1) * 2 + (1 + 3)));
@@ -63,6 +70,7 @@ describe("JPEG and others", () => {
     expect(jpegSize(jpegOf(0xc9, 1, 1))).toBeUndefined();
     expect(jpegSize(jpegOf(0xc0, 0, 1))).toBeUndefined();
     expect(jpegSize(jpegOf(0xc0, 1, 1).subarray(0, 12))).toBeUndefined();
+    expect(jpegSize(jpegOf(0xc0, 1, 1).subarray(0, 21))).toBeUndefined();
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), (tail) => {
         jpegSize(Buffer.concat([Buffer.from([0xff, 0xd8, 0xff]), tail]));

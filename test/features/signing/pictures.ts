@@ -39,8 +39,9 @@ export function png(width: number, height: number): Buffer {
   return pngOf({ width, height, data: deflateSync(rows) });
 }
 
-/** A JPEG up to its frame header: `frame` 0xc0 is baseline, 0xc9 codes arithmetically, which PDF cannot show. */
+/** A grey JPEG without its data: `frame` 0xc0 is baseline, 0xc9 codes arithmetically, which PDF cannot show. */
 export function jpegOf(frame: number, width: number, height: number): Buffer {
   const header = [0xff, frame, 0, 11, 8, height >> 8, height & 255, width >> 8, width & 255, 1, 1, 0x11, 0];
-  return Buffer.from([0xff, 0xd8, 0xff, 0xe0, 0, 4, 0, 0, ...header, 0xff, 0xd9]);
+  const scan = [0xff, 0xda, 0, 8, 1, 1, 0, 0, 63, 0];
+  return Buffer.from([0xff, 0xd8, 0xff, 0xe0, 0, 4, 0, 0, ...header, ...scan, 0, 0xff, 0xd9]);
 }
