@@ -86,7 +86,7 @@ describe("two people sign from their mailed links", () => {
     await clean(hand.page);
 
     const downloading = hand.page.waitForEvent("download");
-    await hand.page.getByRole("button", { name: "Download the sealed document" }).click();
+    await hand.page.getByRole("button", { name: "Download the sealed PDF" }).click();
     const sealed = await readFile(await (await downloading).path());
     const finished = await envelopeOf(envelope);
     expect(finished).toMatchObject({ status: "completed", seal: "sealed", sealedSha256: sha256(sealed) });

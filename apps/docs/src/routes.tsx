@@ -88,7 +88,7 @@ function Navigation({ operations, current }: { operations: Operation[]; current:
                     <span className="method" data-method={operation.method}>
                       {operation.method}
                     </span>
-                    <span>{operation.summary ?? operation.path}</span>
+                    <span>{(operation.summary ?? operation.path).replaceAll("`", "")}</span>
                   </a>
                 </li>
               ))}

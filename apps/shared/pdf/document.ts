@@ -38,6 +38,8 @@ export async function openPdf(bytes: Uint8Array): Promise<OpenPdf> {
     standardFontDataUrl: `${files}/standard_fonts/`,
     wasmUrl: `${files}/wasm/`,
     iccUrl: `${files}/iccs/`,
+    // A document looks the same on every device: never with whatever faces happen to be installed.
+    useSystemFonts: false,
     enableXfa: false,
   });
   const pdf = await task.promise;

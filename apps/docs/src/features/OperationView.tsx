@@ -23,7 +23,7 @@ export function OperationView({ api, operation }: { api: OpenApi; operation: Ope
     <article>
       <p className="tag">{operation.tag}</p>
       <h1 ref={heading} tabIndex={-1}>
-        {operation.summary ?? operation.operationId}
+        {(operation.summary ?? operation.operationId).replaceAll("`", "")}
       </h1>
       <p className="route">
         <span className="method" data-method={operation.method}>

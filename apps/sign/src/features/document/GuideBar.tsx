@@ -66,7 +66,7 @@ export function GuideBar({ docked, onFinish }: Props) {
                   {t("guide.ok")}
                 </Button>
               )}
-              <Button size="md" onClick={onFinish}>
+              <Button size="md" data-finish onClick={onFinish}>
                 {t("guide.finish")}
               </Button>
             </>

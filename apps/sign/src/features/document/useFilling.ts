@@ -61,7 +61,10 @@ export function useFillingState(view: SigningView, token: string) {
   const advance = useCallback(() => {
     const next = nextOpen(latest.current.fields, latest.current.answers, latest.current.current);
     if (next) visit(next.id);
-    else goTo(null);
+    else {
+      goTo(null);
+      document.querySelector<HTMLElement>(".guide [data-finish]")?.focus();
+    }
   }, [visit, goTo]);
 
   const place = (field: Mine, kind: SignatureKind, signature: SignatureInput) => {

@@ -1,0 +1,129 @@
+import { request } from "node:http";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { z } from "zod";
+import { buildApps } from "../../scripts/build-apps.ts";
+import { SigningSessionCreated } from "../../server/features/signing/contract.ts";
+import { errorCodes } from "../../server/kernel/problem.ts";
+import { startAppliance, type TestAppliance } from "../harness/appliance.ts";
+import { publishAgreement, sendAgreement } from "./agreement.ts";
+
+let app: TestAppliance;
+
+beforeAll(async () => {
+  await buildApps();
+  app = await startAppliance();
+}, 120_000);
+
+afterAll(async () => {
+  await app?.stop();
+});
+
+/** A request whose path goes out as it is: `fetch` would tidy it up. */
+function raw(
+  path: string,
+  headers: Record<string, string> = {},
+): Promise<{ status: number; headers: Headers; text: string }> {
+  const { hostname, port } = new URL(app.url);
+  return new Promise((resolve, reject) => {
+    const sent = request({ hostname, port, path, headers, agent: false }, (response) => {
+      const chunks: Buffer[] = [];
+      response.on("data", (chunk: Buffer) => chunks.push(chunk));
+      response.on("end", () => {
+        const received = Object.entries(response.headers).map(([name, value]): [string, string] => [
+          name,
+          String(value),
+        ]);
+        resolve({
+          status: response.statusCode ?? 0,
+          headers: new Headers(received),
+          text: Buffer.concat(chunks).toString("latin1"),
+        });
+      });
+    });
+    sent.on("error", reject);
+    sent.end();
+  });
+}
+
+describe("pages", () => {
+  test.each(["/sign", "/sign/ses_000000000000000000000000", "/verify", "/docs", "/"])(
+    "%s carries its policy",
+    async (path) => {
+      const { status, headers, text } = await raw(path);
+      expect(status).toBe(200);
+      const policy = headers.get("content-security-policy") ?? "";
+      const nonce = /'nonce-([^']+)'/.exec(policy)?.[1] ?? "";
+      expect(nonce.length).toBeGreaterThan(20);
+      expect(text).toContain(nonce);
+      expect(policy).toContain("script-src 'self' 'wasm-unsafe-eval';");
+      expect(policy).not.toContain("unsafe-inline");
+      expect(policy).toContain("frame-ancestors 'none'");
+      expect(headers.get("referrer-policy")).toBe("no-referrer");
+      expect(headers.get("x-content-type-options")).toBe("nosniff");
+      expect(headers.get("cache-control")).toBe("no-store");
+      // Nothing inline, nothing from elsewhere.
+      expect(text).not.toMatch(/<script(?![^>]*\ssrc=)/);
+      expect(text).not.toMatch(/(?:src|href)="(?:https?:)?\/\//);
+      const again = await raw(path);
+      expect(again.headers.get("content-security-policy")).not.toBe(policy);
+    },
+  );
+
+  test("a minted session's page may be framed by the origin that the session names, and by no other", async () => {
+    const template = await publishAgreement(app);
+    const envelope = await sendAgreement(app, template);
+    const Recipients = z.object({ recipients: z.array(z.object({ id: z.string(), role: z.string() })) });
+    const { recipients } = Recipients.parse((await app.json(`/v1/envelopes/${envelope}`)).body);
+    const recipient = recipients.find(({ role }) => role === "Tenant")?.id;
+    const minted = await app.json(`/v1/envelopes/${envelope}/sessions`, {
+      json: { recipient, embedOrigin: "https://portal.example.com" },
+    });
+    const session = SigningSessionCreated.parse(minted.body);
+    const { headers } = await raw(new URL(session.url).pathname);
+    expect(headers.get("content-security-policy")).toContain("frame-ancestors https://portal.example.com");
+    expect(headers.get("x-frame-options")).toBeNull();
+  });
+
+  test("files are sent compressed and may be kept for ever", async () => {
+    const { text } = await raw("/sign");
+    const script = /src="(\/assets\/[^"]+\.js)"/.exec(text)?.[1] ?? "";
+    for (const [accepted, encoding] of [
+      ["gzip, br", "br"],
+      ["gzip;q=1, br;q=0", "gzip"],
+      ["identity", null],
+    ] as const) {
+      const { status, headers } = await raw(script, { "accept-encoding": accepted });
+      expect(status).toBe(200);
+      expect(headers.get("content-encoding")).toBe(encoding);
+      expect(headers.get("cache-control")).toBe("public, max-age=31536000, immutable");
+      expect(headers.get("content-type")).toBe("text/javascript; charset=utf-8");
+      expect(headers.get("vary")).toContain("accept-encoding");
+    }
+  });
+
+  test.each([
+    "/assets/../../package.json",
+    "/assets/..%2f..%2fpackage.json",
+    "/assets/%2e%2e/sign/index.html",
+    "/assets/..\\..\\package.json",
+    "/assets//etc/passwd",
+    "/assets/",
+    "/sign/../../../etc/passwd",
+    "/errors/..%2f..%2fpackage.json",
+    "/errors/constructor",
+    "/assets/%00",
+  ])("%s leads nowhere", async (path) => {
+    const { status, text } = await raw(path);
+    expect([400, 404]).toContain(status);
+    expect(text).not.toContain("devDependencies");
+    expect(text).not.toContain("root:");
+  });
+
+  test("every error code has its help page", async () => {
+    for (const code of errorCodes) {
+      const { status, text } = await raw(`/errors/${code}`);
+      expect(status).toBe(200);
+      expect(text).toContain(`<code>${code}</code>`);
+    }
+  });
+});
