@@ -149,8 +149,9 @@ function modes({ testMode }: Owner): [number, number] {
   return testMode ? [1, 1] : [0, 0];
 }
 
-function recordOf({ recipients, cc, viewers, revisions, ...envelope }: WholeRow): EnvelopeRecord {
-  return { envelope, recipients, cc, viewers, revisions };
+/** The row itself is the envelope: taking its fifty columns apart for each request costs more than the lists that ride along. */
+function recordOf(row: WholeRow): EnvelopeRecord {
+  return { envelope: row, recipients: row.recipients, cc: row.cc, viewers: row.viewers, revisions: row.revisions };
 }
 
 export type ListFilter = {
@@ -198,7 +199,7 @@ export async function readEnvelopes(
     .orderBy("envelopes.id", "desc")
     .limit(filter.limit + 1)
     .execute();
-  return rows.map(({ recipients, cc, ...envelope }) => ({ envelope, recipients, cc }));
+  return rows.map((row) => ({ envelope: row, recipients: row.recipients, cc: row.cc }));
 }
 
 /** What `q` is compared with: one form for upper and lower case and for composed and decomposed letters. */

@@ -174,6 +174,56 @@ describe("creating an envelope", () => {
   });
 });
 
+describe("roles", () => {
+  const role = (name: string, more: Record<string, unknown>) => ({
+    name,
+    label: null,
+    kind: "signer",
+    order: 1,
+    verification: "none",
+    countersigner: null,
+    ...more,
+  });
+
+  it("brings in the countersigner that the template names", async () => {
+    const countersigner = { name: "Example Ltd", email: "sign@example.com" };
+    const own = await publishTemplate(appliance, {
+      roles: [role("tenant", {}), role("landlord", { kind: "countersigner", order: 2, countersigner })],
+    });
+    const recipients = [{ role: "tenant", name: "Ada", email: "ada@example.com" }];
+    const { recipients: people } = await sentEnvelope(appliance, own, { recipients });
+    expect(people).toMatchObject([
+      { role: "tenant", kind: "signer", status: "sent" },
+      { role: "landlord", kind: "countersigner", status: "pending", ...countersigner, order: 2 },
+    ]);
+  });
+
+  it("lets the request set turns, and keeps the template's for the others", async () => {
+    const { recipients } = await sentEnvelope(appliance, template, {
+      recipients: [
+        { role: "tenant", name: "Ada", email: "same@example.com", order: 2 },
+        { role: "landlord", name: "Ben", email: "same@example.com", delivery: "embedded" },
+      ],
+    });
+    expect(recipients).toMatchObject([
+      { order: 2, status: "sent", lastSentAt: expect.any(String) },
+      { order: 2, status: "sent", delivery: "embedded", lastSentAt: null },
+    ]);
+  });
+
+  it("refuses ways of verification that this appliance does not offer", async () => {
+    const problem = await problemOf(appliance, "/v1/envelopes", {
+      json: envelopeInput(template, {
+        recipients: [
+          { role: "tenant", name: "Ada", email: "ada@example.com", verification: "sms_otp", phone: "+41441234567" },
+          { role: "landlord", name: "Ben", email: "ben@example.com" },
+        ],
+      }),
+    });
+    expect(problem).toMatchObject({ status: 403, code: "feature-disabled" });
+  });
+});
+
 describe("de-duplication", () => {
   it("makes one envelope of 1000 concurrent creates with one externalId", async () => {
     const json = envelopeInput(template, { externalId: "one of many", dedupeOn: "external_id" });
