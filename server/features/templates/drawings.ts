@@ -97,7 +97,7 @@ function fieldDrawing(field: PlacedField, value: NonNullable<DrawnValue>, locale
 }
 
 function textIn(field: PlacedField, text: string): Drawing[] {
-  if (text === "") return [];
+  if (text.trim() === "") return [];
   const style = styleOf(field);
   const shape =
     field.type === "text_input" ? { multiline: field.multiline === true, cells: field.cells } : { multiline: false };

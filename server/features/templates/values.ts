@@ -81,9 +81,9 @@ export function variableErrors(definition: Variable, value: VariableValue, at: s
   }
 }
 
-/** Whether nothing was put in. An unticked box is a value; that a required one must be ticked says `requiredErrors`. */
+/** Whether nothing was put in; blanks are nothing. An unticked box is a value; that a required one must be ticked says `requiredErrors`. */
 export function isEmpty(value: FieldInput | undefined): boolean {
-  return value === undefined || value === null || value === "";
+  return value === undefined || value === null || (typeof value === "string" && value.trim() === "");
 }
 
 /** Whether a person or a prefill may give this field a value of type FieldInput at all. */
