@@ -92,9 +92,12 @@ export async function mintSession(
   return created;
 }
 
+/** A name or an address. The URL standard would let `*`, `;` and `,` through, which mean something in a policy header. */
+const plainHost = /^(?:[a-z0-9_.-]+|\[[0-9a-f:.]+\])$/;
+
 /** https, or http on this very machine while testing; no user name or password. */
 function allowed(url: URL, testMode: boolean): boolean {
-  if (url.username !== "" || url.password !== "") return false;
+  if (url.username !== "" || url.password !== "" || !plainHost.test(url.hostname)) return false;
   return url.protocol === "https:" || (testMode && url.protocol === "http:" && url.hostname === "localhost");
 }
 

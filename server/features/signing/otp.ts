@@ -128,7 +128,8 @@ async function tryCode(
   if (attempt.result === "verified") {
     await codes.closeCode(tx, row.id, now);
     await store.verifySession(tx, session.id, now);
-    await markVerified(tx, recipient, now);
+    // Who comes back to read does not change when they were verified for signing.
+    if (recipient.status !== "completed") await markVerified(tx, recipient, now);
     await audit(tx, deps, signer, "recipient.otp_verified", request, { channel: row.channel });
     return now;
   }

@@ -108,6 +108,19 @@ describe("two people sign", () => {
       },
       Landlord: { "landlord-sign": { method: "type" } },
     });
+    // Once it is sealed, those who signed read the sealed file, with the access they have or the mailed link.
+    expect(done.seal).toBe("sealed");
+    expect((await readDocument(app, bearer)).sha256).toBe(done.sealedSha256);
+    const again = await exchange(app, await linkTokenOf(app, "ben@example.com"));
+    expect((await readDocument(app, again.accessToken)).sha256).toBe(done.sealedSha256);
+    expect((await viewOf(app, again.accessToken)).document?.sha256).toBe(done.sealedSha256);
+    // The link alone was not enough before and is not now; reading does not change when she was verified.
+    const reader = await exchange(app, await linkTokenOf(app, "ada@example.com"));
+    expect(await viewOf(app, reader.accessToken)).toMatchObject({ state: "otp_required", document: null });
+    await enterCode(app, reader.accessToken, "ada@example.com");
+    expect((await readDocument(app, reader.accessToken)).sha256).toBe(done.sealedSha256);
+    expect(recipientOf(await envelopeOf(app, id), "Tenant").verifiedAt).toBe(recipientOf(done, "Tenant").verifiedAt);
+
     const trail = await auditOf(app, id);
     expect(trail.verification.valid).toBe(true);
     const types = trail.data.map(({ type }) => type);

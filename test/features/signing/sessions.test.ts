@@ -227,6 +227,9 @@ describe("minted sessions", () => {
     const local = { embedOrigin: "http://localhost:3000" };
     expect(await tryMint(local, "test")).toBe(201);
     expect(await tryMint(local, "live")).toBe(422);
+    for (const embedOrigin of ["https://App.Example.com/", "https://müller.example:8443", "https://[2001:db8::1]"]) {
+      expect([embedOrigin, await tryMint({ embedOrigin }, "live")]).toEqual([embedOrigin, 201]);
+    }
     expect(await tryMint({ redirectUrl: "http://localhost:3000/done" }, "test")).toBe(201);
     for (const embedOrigin of [
       "http://app.example.com",
@@ -234,6 +237,11 @@ describe("minted sessions", () => {
       "https://app.example.com?x",
       "https://u:p@app.example.com",
       "https://app.example.com; script-src *",
+      "https://app.example.com;script-src",
+      "https://*.example.com",
+      "https://*",
+      "https://a,b",
+      "https://a'b",
       "javascript:alert(1)",
       "null",
       "*",
