@@ -81,12 +81,16 @@ function rebuilt(pdf: Uint8Array, maxPages: number): Opened {
 }
 
 /** A page whose content, fonts or pictures were lost must not be signed as if it had none. */
-function requireWhole(source: ObjectSource, page: PdfPage): void {
+function requireWhole(source: ScannedPdf, page: PdfPage): void {
   const contents = source.resolve(page.dict.get("Contents"));
   const needed = [page.dict.get("Contents"), ...(Array.isArray(contents) ? contents : [])];
   for (const kind of ["Font", "XObject"]) needed.push(...(source.dict(page.resources?.get(kind))?.map.values() ?? []));
   if (needed.some((object) => object instanceof PdfRef && source.get(object) === null)) {
     throw new PdfError("damaged", `parts of page ${page.index + 1} are missing`);
+  }
+  for (const item of Array.isArray(contents) ? contents : [contents]) {
+    const stream = source.stream(item);
+    if (stream && !source.isSound(stream)) throw new PdfError("damaged", `page ${page.index + 1} cannot be read`);
   }
 }
 

@@ -1,6 +1,6 @@
 /** Draws pages with poppler, which shares no code with us, and reads the pixels. */
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -69,5 +69,17 @@ export function qpdf(pdf: Uint8Array, ...args: string[]): Uint8Array {
     const out = join(folder, "out.pdf");
     execFileSync("qpdf", ["--allow-weak-crypto", path, ...args, out], { stdio: "pipe" });
     return readFileSync(out);
+  });
+}
+
+/** The first JPEG picture in a PDF, as it is stored. */
+export function firstPictureOf(pdf: Uint8Array): Buffer {
+  return withFile(pdf, (path, folder) => {
+    execFileSync("pdfimages", ["-j", path, join(folder, "picture")], { stdio: "pipe" });
+    const name = readdirSync(folder)
+      .sort()
+      .find((entry) => entry.endsWith(".jpg"));
+    if (!name) throw new Error("the PDF holds no JPEG");
+    return readFileSync(join(folder, name));
   });
 }

@@ -5,7 +5,7 @@ import { appendPages } from "../../workers/append-pages.ts";
 import type { Drawing } from "../../workers/protocol.ts";
 import { stamp } from "../../workers/stamp.ts";
 import { inkPng, png, solidPng } from "./pictures.ts";
-import { faultsOf, render, textOf, wordsOf } from "./rendering.ts";
+import { faultsOf, firstPictureOf, render, textOf, wordsOf } from "./rendering.ts";
 
 const AT = "2026-11-21T10:00:00.000Z";
 const lecture = readFileSync(new URL("../fixtures/pdf/lecture.pdf", import.meta.url));
@@ -250,6 +250,19 @@ describe("pictures and signatures", () => {
     expect(image.at(35, 20)).toBeGreaterThan(220);
     expect(image.at(20, 70)).toBeLessThan(30);
     expect([image.at(8, 120), image.at(32, 120)]).toEqual([0, 255]);
+  });
+
+  it("draws a JPEG as it is", async () => {
+    const photo = firstPictureOf(lecture);
+    const pdf = await pageOf({ rotation: 0, media: [0, 0, 200, 200] });
+    const { pdf: out } = await stamped(pdf, [
+      { kind: "image", image: photo, page: 1, x: 20, y: 20, width: 160, height: 160 },
+    ]);
+    expect(Buffer.from(out).includes(photo)).toBe(true);
+    const image = render(out, 1);
+    const greys = Array.from({ length: 100 }, (_, x) => image.at(50 + x, 100));
+    expect(new Set(greys).size).toBeGreaterThan(10);
+    expect(image.at(100, 15)).toBe(255);
   });
 
   it("refuses what is no sound picture, with the page", async () => {

@@ -41,6 +41,17 @@ export class ScannedPdf extends ObjectSource {
     return this.#objects.get(ref.num)?.object ?? null;
   }
 
+  /** Whether a stream's data is sound, as far as it can be told; data beyond the limits is not looked at. */
+  isSound(stream: PdfStream): boolean {
+    try {
+      decodeStream(this, stream, this.#budget);
+      return true;
+    } catch (error) {
+      if (error instanceof PdfError) return error.code !== "damaged";
+      throw error;
+    }
+  }
+
   #scan(bytes: Uint8Array): void {
     const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
     const length = lengthsIn(bytes);
