@@ -103,7 +103,8 @@ function smtpTransport(smtpUrl: string, caFile: string | undefined): Transport {
     idle = setTimeout(() => {
       const ended = pool;
       pool = undefined;
-      void ended?.then((transporter) => transporter.close());
+      // One that could not be made (an unreadable CA file) has nothing to close; the next mail tries again.
+      ended?.then((transporter) => transporter.close()).catch(() => undefined);
     }, idleMs);
   };
   return {
