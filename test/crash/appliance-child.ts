@@ -2,9 +2,14 @@
  * One appliance in a process of its own, which may be told to kill itself: `node appliance-child.ts '{"point":"tx:before-commit","nth":3}'`.
  * Talks to its parent by IPC: `{ ready: url }`, then one `{ point }` a boundary that was passed, when it records.
  */
-import { startAppliance } from "../../server/compose.ts";
-import { loadConfig } from "../../server/config.ts";
-import { createLog } from "../../server/kernel/log.ts";
+import { enableCompileCache } from "node:module";
+import path from "node:path";
+
+// As main.ts does: a hundred starts are most of the crash test's time.
+enableCompileCache(path.resolve(import.meta.dirname, "../../node_modules/.cache/signet"));
+const { startAppliance } = await import("../../server/compose.ts");
+const { loadConfig } = await import("../../server/config.ts");
+const { createLog } = await import("../../server/kernel/log.ts");
 
 type Plan = { record?: boolean; point?: string; nth?: number };
 const plan: Plan = JSON.parse(process.argv[2] ?? "{}");
