@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { submissionsOf } from "../../../server/features/signing/service.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
 import {
   auditOf,
@@ -157,6 +158,33 @@ describe("two people sign", () => {
     }
   });
 
+  test("two at the same time: what each was shown stays good while the other finishes", async () => {
+    const together = await publishTemplate(app, {
+      roles: [
+        { name: "Tenant", order: 1, verification: "none" },
+        { name: "Landlord", order: 1, verification: "none" },
+      ],
+    });
+    const people = [
+      { role: "Tenant", name: "Ada Muster", email: "ada1@example.com" },
+      { role: "Landlord", name: "Ben Beispiel", email: "ben1@example.com" },
+    ];
+    const { id } = await send(app, together, { envelope: { recipients: people } });
+    const bearers = await Promise.all(people.map(({ email }) => enter(app, email)));
+    const bodies = await Promise.all(bearers.map((bearer) => submission(app, bearer)));
+    expect(new Set(bodies.map(({ documentSha256 }) => documentSha256)).size).toBe(1);
+    const replies = await Promise.all(
+      bearers.map((bearer, index) => app.json("/v1/signing/submit", { key: { bearer }, json: bodies[index] })),
+    );
+    expect(replies.map(({ status }) => status)).toEqual([200, 200]);
+    await app.jobs.idle();
+    const done = await envelopeOf(app, id);
+    expect(done).toMatchObject({ status: "completed", seal: "sealed" });
+    const record = await submissionsOf(app.deps.db.read, id);
+    expect(record.map(({ number }) => number)).toEqual([1, 2]);
+    expect((await auditOf(app, id)).verification.valid).toBe(true);
+  });
+
   test("of 200 submissions at once exactly one is taken", async () => {
     const { id } = await send(app, template, { tenant: { verification: "none" } });
     const bearer = await enter(app, "ada@example.com");
@@ -176,6 +204,20 @@ describe("two people sign", () => {
 });
 
 const isFinished = (problem: unknown) => JSON.stringify(problem).includes('"recipient-finished"');
+
+test("the document is cached by its hash and named after the envelope", async () => {
+  await send(app, template, { tenant: { verification: "none" } });
+  const bearer = await enter(app, "ada@example.com");
+  const first = await app.call("/v1/signing/document", { key: { bearer } });
+  const etag = first.headers.get("etag") ?? "";
+  expect(first.headers.get("content-type")).toBe("application/pdf");
+  expect(first.headers.get("content-disposition")).toMatch(/^inline; filename="Flat 12\.pdf"/);
+  await first.arrayBuffer();
+  const again = await app.call("/v1/signing/document", { key: { bearer }, headers: { "if-none-match": etag } });
+  expect([again.status, await again.text()]).toEqual([304, ""]);
+  const head = await app.call("/v1/signing/document", { key: { bearer }, method: "HEAD" });
+  expect([head.status, head.headers.get("etag")]).toEqual([200, etag]);
+});
 
 describe("before the code", () => {
   test("everything but session and code is refused", async () => {
