@@ -26,8 +26,19 @@ export async function certificate(data: CertificateData): Promise<TaskResult<"ce
     if (fault) return { ok: false, error: { code: "bad-image", message: fault, detail: { person: person.name } } };
     files.set(signatureFile(index, person.signatureImage), person.signatureImage);
   }
-  const { pdf, pageCount } = await typeset({ template: "certificate.typ", data: contentOf(data), files });
+  const content = contentOf(data);
+  const fonts = new Set([monoFont, ...fontsIn(content)]);
+  const { pdf, pageCount } = await typeset({ template: "certificate.typ", data: content, fonts, files });
   return { ok: true, value: { pdf, pageCount } };
+}
+
+/** Every font that a text anywhere in the content names. */
+function* fontsIn(content: unknown): Generator<string> {
+  if (typeof content !== "object" || content === null) return;
+  for (const [key, value] of Object.entries(content)) {
+    if (key === "fonts" && Array.isArray(value)) yield* value.map(String);
+    else yield* fontsIn(value);
+  }
 }
 
 const signatureFile = (index: number, image: Uint8Array): string =>
@@ -43,7 +54,7 @@ function pictureFault(bytes: Uint8Array): string | null {
   }
 }
 
-function contentOf(data: CertificateData) {
+function contentOf(data: CertificateData): object {
   const { seal } = data;
   const source = seal.internalTime
     ? `${seal.timestampAuthority} (internal time source of this appliance)`

@@ -2,7 +2,6 @@
  * Draws over the pages of a PDF by appending one revision (ISO 32000-1 §7.5.6): the input stays byte for byte the
  * beginning of the output. All text is typeset in one run; each page then gets its drawings in their order.
  */
-import { bodyFont } from "./fonts.ts";
 import { type Item, itemOf, missingWarning, numbers, vectorsOf, warningOf, watermarkItem } from "./overlay.ts";
 import { balanceOf } from "./pdf/content.ts";
 import { importPageAsForm } from "./pdf/import.ts";
@@ -159,7 +158,8 @@ async function typesetForms(
   warnings: Warning[],
 ): Promise<PdfRef[]> {
   if (sheets.length === 0) return [];
-  const { pdf, notes } = await typeset({ template: "overlay.typ", data: { pages: sheets }, plain: isPlain(sheets) });
+  const fonts = new Set(sheets.flatMap(({ items }) => items.flatMap((item) => item.fonts)));
+  const { pdf, notes } = await typeset({ template: "overlay.typ", data: { pages: sheets }, fonts });
   const seen = new Set<string>();
   for (const note of notes) {
     if (typeof note !== "object" || note === null || !("id" in note) || !("code" in note)) continue;
@@ -170,10 +170,6 @@ async function typesetForms(
   }
   const source = openPdf(pdf);
   return source.pages().map((page) => importPageAsForm(revision, source, page.index));
-}
-
-function isPlain(sheets: readonly Sheet[]): boolean {
-  return sheets.every(({ items }) => items.every(({ fonts }) => fonts.every((font) => font === bodyFont)));
 }
 
 /** Adds the layers behind the page's content, which is put between q and Q however many of its own it lacks. */

@@ -1,21 +1,21 @@
 /**
  * Typesets with Typst. User text goes in only as JSON data; markup comes only from the templates in `typst/`.
- * A thread keeps two compilers, one that knows the body font only and one that knows every shipped font (they load when
- * first used): each text names the fonts that it needs, and the fewer there are to look through, the faster it is set.
+ * Each text names the fonts that it needs, and the fewer there are to look through, the faster it is set: so a thread
+ * keeps a compiler for the body font, one for Latin faces and one for every shipped font. Fonts load when first used.
  */
 import { join } from "node:path";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { NodeCompiler } from "@myriaddreamin/typst-ts-node-compiler";
-import { bodyFont, fontFamilies } from "./fonts.ts";
+import { bodyFont, fontFamilies, textFonts } from "./fonts.ts";
 import { fontFolder } from "./typst/coverage.ts";
 
 export type TypesetInput = {
   template: "overlay.typ" | "certificate.typ";
   /** JSON, read by the template as `sys.inputs.data`. */
   data: unknown;
-  /** True when no text needs any font but the body font. */
-  plain?: boolean;
+  /** The fonts that its texts name. */
+  fonts: ReadonlySet<string>;
   /** Pictures by the name under which the template reads them; PNG, JPEG or SVG. */
   files?: ReadonlyMap<string, Uint8Array>;
 };
@@ -29,7 +29,13 @@ export type Typeset = {
 const WORKSPACE = join(import.meta.dirname, "typst");
 const DOCUMENTS_PER_COLLECTION = 20;
 
-const compilers = new Map<boolean, NodeCompiler>();
+/** From the fewest fonts to all. */
+const SELECTIONS = [
+  new Set([bodyFont]),
+  new Set(textFonts),
+  new Set(fontFamilies.map(({ family }) => family)),
+] as const;
+const compilers = new Map<ReadonlySet<string>, NodeCompiler>();
 let collect: (() => void) | null = null;
 let sinceCollection = 0;
 
@@ -38,7 +44,7 @@ let sinceCollection = 0;
  * Failing to compile is a defect of a template and throws; hostile data cannot cause it.
  */
 export async function typeset(input: TypesetInput): Promise<Typeset> {
-  const compiler = compilerFor(input.plain === true);
+  const compiler = compilerFor(input.fonts);
   const paths = [...(input.files ?? [])].map(([name, bytes]) => {
     const path = join(WORKSPACE, name);
     compiler.mapShadow(path, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length));
@@ -61,13 +67,14 @@ export async function typeset(input: TypesetInput): Promise<Typeset> {
   }
 }
 
-function compilerFor(plain: boolean): NodeCompiler {
-  const known = compilers.get(plain);
+function compilerFor(fonts: ReadonlySet<string>): NodeCompiler {
+  const selection = SELECTIONS.find((candidate) => [...fonts].every((font) => candidate.has(font))) ?? SELECTIONS[2];
+  const known = compilers.get(selection);
   if (known) return known;
-  const families = plain ? fontFamilies.filter(({ family }) => family === bodyFont) : fontFamilies;
+  const families = fontFamilies.filter(({ family }) => selection.has(family));
   const fontPaths = families.flatMap((family) => family.styles.map((style) => fontFolder(family, style)));
   const compiler = NodeCompiler.create({ workspace: WORKSPACE, fontArgs: [{ fontPaths }] });
-  compilers.set(plain, compiler);
+  compilers.set(selection, compiler);
   return compiler;
 }
 

@@ -100,6 +100,8 @@ describe("the typesetter", () => {
   });
 
   it("says which template failed", async () => {
-    await expect(typeset({ template: "overlay.typ", data: { pages: [{}] } })).rejects.toThrow("overlay.typ");
+    await expect(typeset({ template: "overlay.typ", data: { pages: [{}] }, fonts: new Set() })).rejects.toThrow(
+      "overlay.typ",
+    );
   });
 });
