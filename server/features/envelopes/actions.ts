@@ -6,18 +6,11 @@ import { inviteRecipient } from "../signing/jobs.ts";
 import { appendAudit } from "./audit.ts";
 import type { PersonInput, VoidEnvelope } from "./contract.ts";
 import { move } from "./move.ts";
+import { insertViewers, nextViewerPosition, revokeViewer, updateRecipient } from "./people-store.ts";
 import { planRefusal, plans } from "./plan.ts";
 import { viewerAdded, viewerRow } from "./rows.ts";
 import { isFinal, turnRefusal } from "./state.ts";
-import {
-  type EnvelopeRecord,
-  insertViewers,
-  nextViewerPosition,
-  readEnvelope,
-  revokeViewer,
-  touchEnvelope,
-  updateRecipient,
-} from "./store.ts";
+import { type EnvelopeRecord, readEnvelope, touchEnvelope } from "./store.ts";
 import type { RecipientRow } from "./tables.ts";
 
 /** What the sender does to an envelope after it was created. */
@@ -25,18 +18,26 @@ import type { RecipientRow } from "./tables.ts";
 export type By = { actor: Actor; ip: string | null; userAgent: string | null };
 
 /** @throws AppError envelope-not-in-progress */
-export async function voidEnvelope(deps: Deps, envelope: string, input: VoidEnvelope, by: By): Promise<EnvelopeRecord> {
+export async function voidEnvelope(
+  deps: Deps,
+  envelope: string,
+  input: VoidEnvelope,
+  by: By,
+  remember: Remember | null,
+): Promise<EnvelopeRecord> {
   const { reason, notify } = input;
-  await deps.db.tx((tx) =>
-    move(
+  return await deps.db.tx(async (tx) => {
+    await move(
       tx,
       deps,
       envelope,
       { type: "voided" },
       { ...by, data: { "envelope.voided": { reason } }, envelope: { void_reason: reason }, reason, notify },
-    ),
-  );
-  return await reload(deps, envelope);
+    );
+    const record = await reload(tx, envelope);
+    await remember?.(tx, { status: 200, body: presentEnvelope(record) });
+    return record;
+  });
 }
 
 /**
@@ -81,7 +82,7 @@ export async function addViewers(
       rows.map((row) => viewerAdded(row, by)),
     );
   });
-  return await reload(deps, envelope);
+  return await reload(deps.db.read, envelope);
 }
 
 /** @throws AppError not-found when there is no such viewer, or not any more */
@@ -100,7 +101,13 @@ const resendPauseMs = 60_000;
  * Mails a fresh signing link; signing lets the earlier ones die when it mints it. Embedded recipients get one too.
  * @throws AppError envelope-not-in-progress, not-recipients-turn, recipient-finished, rate-limited
  */
-export async function resend(deps: Deps, envelope: string, recipient: string, by: By): Promise<RecipientRow> {
+export async function resend(
+  deps: Deps,
+  envelope: string,
+  recipient: string,
+  by: By,
+  remember: Remember | null,
+): Promise<RecipientRow> {
   return await deps.db.tx(async (tx) => {
     const record = await readEnvelope(tx, envelope);
     const row = record?.recipients.find(({ id }) => id === recipient);
@@ -120,12 +127,14 @@ export async function resend(deps: Deps, envelope: string, recipient: string, by
     await touchEnvelope(tx, envelope, now);
     await appendAudit(tx, deps, envelope, [{ type: "recipient.resent", ...by, data: { recipient, role: row.role } }]);
     await enqueue(tx, inviteRecipient, { envelope, recipient, reason: "resend" });
-    return { ...row, last_sent_at: now };
+    const sent = { ...row, last_sent_at: now };
+    await remember?.(tx, { status: 200, body: presentRecipient(sent) });
+    return sent;
   });
 }
 
-async function reload(deps: Deps, envelope: string): Promise<EnvelopeRecord> {
-  const record = await readEnvelope(deps.db.read, envelope);
+async function reload(reader: Reader, envelope: string): Promise<EnvelopeRecord> {
+  const record = await readEnvelope(reader, envelope);
   if (record === undefined) throw notFound("The envelope");
   return record;
 }

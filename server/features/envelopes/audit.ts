@@ -53,11 +53,6 @@ export async function storeEntries(
 /** Topic of `deps.events` that is published after every change of an envelope. */
 export const envelopeTopic = (envelope: string): string => `envelope:${envelope}`;
 
-/** Checks the whole chain as it is stored. @throws when the envelope does not exist */
-export async function verifyChain(reader: Reader, envelope: string, checkedAt: Ts): Promise<AuditVerification> {
-  return (await auditTrail(reader, envelope, checkedAt)).verification;
-}
-
 /** All entries, oldest first, and the check of the chain, of one moment. @throws when the envelope does not exist */
 export async function auditTrail(
   reader: Reader,

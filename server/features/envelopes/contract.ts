@@ -17,36 +17,27 @@ import { Recipient } from "./people-contract.ts";
 
 /** Operations on envelopes (contract §14). Their shapes are written in the files beside; what others need comes from here. */
 
-export { AuditEntry, AuditTrail, AuditType, AuditVerification, EventType, eventTypes } from "./audit-contract.ts";
+export { AuditTrail } from "./audit-contract.ts";
 export {
-  AddViewers,
   AttachmentValue,
   CreateEnvelope,
   type DocumentVersion,
-  documentVersions,
   Envelope,
   EnvelopeDryRun,
   EnvelopeList,
   EnvelopeStatus,
   EnvelopeValues,
   envelopeStatuses,
-  Failure,
   FieldValue,
   ListEnvelopesQuery,
   SealStatus,
-  SignatureValue,
   sealLevels,
-  sealStatuses,
   sources,
-  ViewerList,
   VoidEnvelope,
 } from "./envelope-contract.ts";
 export {
   CarbonCopy,
   Delivery,
-  maxCarbonCopies,
-  maxRecipients,
-  maxViewers,
   PersonInput,
   Recipient,
   RecipientInput,

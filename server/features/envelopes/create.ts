@@ -9,6 +9,7 @@ import { chainStart } from "./chain.ts";
 import { type Checked, checkAgainstVersion, checkRequest, inDocumentOrder } from "./checks.ts";
 import type { EnvelopeDryRun } from "./contract.ts";
 import { expireEnvelope, renderEnvelope } from "./jobs.ts";
+import { insertPeople } from "./people-store.ts";
 import { planRefusal, plans } from "./plan.ts";
 import { renderDocument } from "./render.ts";
 import { type Creation, personOf, rowsOf } from "./rows.ts";
@@ -17,7 +18,6 @@ import {
   type EnvelopeRecord,
   insertDedupe,
   insertEnvelope,
-  insertPeople,
   readDeduplicated,
   readEnvelope,
 } from "./store.ts";
@@ -32,7 +32,7 @@ class AlreadyCreated extends Error {}
  * @returns `deduplicated`: the envelope that already had this externalId
  * @throws AppError validation-failed, plan-upgrade-required, payment-required, no-published-version
  */
-export async function createEnvelope(deps: Deps, creation: Creation): Promise<Created> {
+export async function createEnvelope(deps: Deps, creation: Creation, remember: Remember | null): Promise<Created> {
   const { input, organization, testMode } = creation;
   await checkAlone(deps, creation);
   const key = input.externalId === undefined ? undefined : { organization, testMode, externalId: input.externalId };
@@ -60,6 +60,7 @@ export async function createEnvelope(deps: Deps, creation: Creation): Promise<Cr
       if (envelope.expires_at !== null) {
         await enqueue(tx, expireEnvelope, { envelope: envelope.id }, { runAt: Date.parse(envelope.expires_at) });
       }
+      await remember?.(tx, { status: 201, body: presentEnvelope(record) });
     });
   } catch (error) {
     if (!(error instanceof AlreadyCreated) || key === undefined) throw error;

@@ -13,8 +13,9 @@ import { draftEntries, storeEntries } from "./audit.ts";
 import type { AuditEntry, AuditType } from "./audit-contract.ts";
 import type { AuditDraft } from "./chain.ts";
 import type { RecipientStatus } from "./contract.ts";
+import { updateRecipient } from "./people-store.ts";
 import { type Effect, type EnvelopeEvent, type EnvelopeState, type Refused, type Step, transition } from "./state.ts";
-import { type EnvelopeRecord, readEnvelope, updateEnvelope, updateRecipient } from "./store.ts";
+import { type EnvelopeRecord, readEnvelope, updateEnvelope } from "./store.ts";
 import type { EnvelopeRow, RecipientRow } from "./tables.ts";
 
 /** Who moves an envelope, and what is to be stored beside the new state. */

@@ -8,20 +8,14 @@ import { queueMail } from "../mail/service.ts";
 import { appendAudit } from "./audit.ts";
 import type { EnvelopeStatus, FieldValue } from "./contract.ts";
 import { actorOf, mailHead, move, tryMove } from "./move.ts";
-import {
-  type EnvelopeRecord,
-  insertRevision,
-  readEnvelope,
-  updateAnchor,
-  updateCopiesNotified,
-  updateRecipient,
-} from "./store.ts";
+import { updateCopiesNotified, updateRecipient } from "./people-store.ts";
+import { type EnvelopeRecord, insertRevision, readEnvelope, updateAnchor } from "./store.ts";
 import type { EnvelopeRow, RecipientRow } from "./tables.ts";
 
 /** How an envelope gets on. Every function works in the caller's transaction, for signing, evidence and our own jobs. */
 
 export type { EnvelopeRecord } from "./store.ts";
-export type { CarbonCopyRow, EnvelopeRow, RecipientRow, RevisionRow, ViewerRow } from "./tables.ts";
+export type { EnvelopeRow, RecipientRow } from "./tables.ts";
 
 /** Of any organization: the caller has been let in by a token of this envelope, or is a job. */
 export function loadEnvelope(reader: Reader, envelope: string): Promise<EnvelopeRecord | undefined> {
@@ -119,11 +113,6 @@ export async function storeRevision(
     return;
   }
   await tryMove(tx, deps, envelope, { type: "revision-stored", number }, { actor: systemActor });
-}
-
-/** Gives the lowest unfinished turn its go, when it may begin and has not; safe to call at any time. */
-export async function startTurn(tx: Tx, deps: Deps, envelope: string): Promise<void> {
-  await tryMove(tx, deps, envelope, { type: "revision-stored", number: 0 }, { actor: systemActor });
 }
 
 /** The document is drawn: `rendering` → `sent`, and the first turn begins. Does nothing when the envelope has ended. */

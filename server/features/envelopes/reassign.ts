@@ -1,7 +1,8 @@
 import type { Tx } from "../../kernel/db.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { AppError } from "../../kernel/errors.ts";
-import { readEnvelope, searchText, updateRecipient } from "./store.ts";
+import { updateRecipient } from "./people-store.ts";
+import { readEnvelope, searchText } from "./store.ts";
 import type { RecipientRow } from "./tables.ts";
 
 /**

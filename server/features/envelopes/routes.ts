@@ -30,7 +30,7 @@ export const bindings = [
         input: body,
       };
       if (query.dry_run === true) return { status: 200, body: await dryRun(deps, creation) };
-      const { record, deduplicated } = await createEnvelope(deps, creation);
+      const { record, deduplicated } = await createEnvelope(deps, creation, request.remember);
       const envelope = presentEnvelope(record);
       if (!deduplicated) return { status: 201, body: envelope };
       return { status: 200, body: envelope, headers: { "x-deduplicated": "true" } };
@@ -57,10 +57,8 @@ export const bindings = [
   bind(contract.voidEnvelope)({
     load,
     async handle(deps, { caller, body, request }, { envelope }) {
-      return {
-        status: 200,
-        body: presentEnvelope(await actions.voidEnvelope(deps, envelope.id, body, by(caller, request))),
-      };
+      const voided = await actions.voidEnvelope(deps, envelope.id, body, by(caller, request), request.remember);
+      return { status: 200, body: presentEnvelope(voided) };
     },
   }),
   bind(contract.addViewers)({
@@ -85,7 +83,7 @@ export const bindings = [
       return record;
     },
     async handle(deps, { caller, params, request }, { envelope }) {
-      const row = await actions.resend(deps, envelope.id, params.recipient, by(caller, request));
+      const row = await actions.resend(deps, envelope.id, params.recipient, by(caller, request), request.remember);
       return { status: 200, body: presentRecipient(row) };
     },
   }),

@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import type { Ts } from "../../kernel/clock.ts";
 import type { Place } from "../../kernel/cursor.ts";
 import { jsonArrayFrom, type Reader, type Tx } from "../../kernel/db.ts";
-import type { EnvelopeStatus, RecipientStatus, SealStatus } from "./contract.ts";
+import type { EnvelopeStatus, SealStatus } from "./contract.ts";
 import type { CarbonCopyRow, EnvelopeRow, RecipientRow, RevisionRow, ViewerRow } from "./tables.ts";
 
 /** An envelope with everything that belongs to it, read in one statement; lists are in their order. */
@@ -242,15 +242,6 @@ export async function insertEnvelope(tx: Tx, row: EnvelopeRow): Promise<void> {
   await tx.insertInto("envelopes").values(row).execute();
 }
 
-export async function insertPeople(
-  tx: Tx,
-  rows: { recipients: RecipientRow[]; cc: CarbonCopyRow[]; viewers: ViewerRow[] },
-): Promise<void> {
-  await tx.insertInto("recipients").values(rows.recipients).execute();
-  if (rows.cc.length > 0) await tx.insertInto("carbon_copies").values(rows.cc).execute();
-  if (rows.viewers.length > 0) await tx.insertInto("viewers").values(rows.viewers).execute();
-}
-
 /** Takes the externalId for this envelope. @returns false when another envelope has it: the first one keeps it for ever */
 export async function insertDedupe(
   tx: Tx,
@@ -290,52 +281,6 @@ export async function touchEnvelope(tx: Tx, id: string, at: Ts): Promise<void> {
 
 export async function updateAnchor(tx: Tx, id: string, sequence: number): Promise<void> {
   await tx.updateTable("envelopes").set({ anchor_sequence: sequence }).where("id", "=", id).execute();
-}
-
-/** Compare-and-set. @returns false when the recipient is in another state */
-export async function updateRecipient(
-  tx: Tx,
-  id: string,
-  from: RecipientStatus,
-  set: Partial<RecipientRow>,
-): Promise<boolean> {
-  const { numUpdatedRows } = await tx
-    .updateTable("recipients")
-    .set(set)
-    .where("id", "=", id)
-    .where("status", "=", from)
-    .executeTakeFirstOrThrow();
-  return numUpdatedRows === 1n;
-}
-
-export async function insertViewers(tx: Tx, rows: ViewerRow[]): Promise<void> {
-  await tx.insertInto("viewers").values(rows).execute();
-}
-
-/** Places are never given out again, so revoked viewers count too. */
-export async function nextViewerPosition(tx: Tx, envelope: string): Promise<number> {
-  const row = await tx
-    .selectFrom("viewers")
-    .select((eb) => eb.fn.max("position").as("position"))
-    .where("envelope", "=", envelope)
-    .executeTakeFirst();
-  return (row?.position ?? -1) + 1;
-}
-
-/** @returns false when there is no such viewer, or not any more */
-export async function revokeViewer(tx: Tx, envelope: string, viewer: string, at: Ts): Promise<boolean> {
-  const { numUpdatedRows } = await tx
-    .updateTable("viewers")
-    .set({ revoked_at: at })
-    .where("id", "=", viewer)
-    .where("envelope", "=", envelope)
-    .where("revoked_at", "is", null)
-    .executeTakeFirstOrThrow();
-  return numUpdatedRows === 1n;
-}
-
-export async function updateCopiesNotified(tx: Tx, ids: readonly string[], at: Ts): Promise<void> {
-  await tx.updateTable("carbon_copies").set({ notified_at: at }).where("id", "in", ids).execute();
 }
 
 /** @returns false when the revision was there already, with these bytes or others */
