@@ -52,7 +52,6 @@ export {
   OverlayContent,
   PageBox,
   ReminderSettings,
-  signatureMethods,
   TemplateContent,
   TemplateMode,
   TemplateVersion,

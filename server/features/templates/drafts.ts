@@ -3,6 +3,7 @@ import { canonicalize, type Json } from "../../kernel/canonical.ts";
 import type { Reader } from "../../kernel/db.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { AppError, invalid } from "../../kernel/errors.ts";
+import type { Remember } from "../../kernel/request.ts";
 import type { Actor } from "../../kernel/wire.ts";
 import { defaultSettings, isField, type SaveTemplateDraft, type TemplateVersion } from "./contract.ts";
 import { fieldDrawings, staticDrawings } from "./drawings.ts";
@@ -116,7 +117,12 @@ function contentHash(definition: Definition, fileSha256: string | null): string 
  * Makes the draft a new version. It is checked in full and drawn once for trial, so that no envelope fails on it.
  * @throws AppError `draft-missing`, `validation-failed` with pointers into the draft, `render-failed`, `conflict`
  */
-export async function publish(deps: Deps, template: store.TemplateRow, publishedBy: Actor): Promise<TemplateVersion> {
+export async function publish(
+  deps: Deps,
+  template: store.TemplateRow,
+  publishedBy: Actor,
+  remember: Remember | null,
+): Promise<TemplateVersion> {
   const draft = await store.findDraft(deps.db.read, template.id);
   if (draft === undefined) throw new AppError("draft-missing");
   const definition = definitionOf(draft);
@@ -157,7 +163,9 @@ export async function publish(deps: Deps, template: store.TemplateRow, published
     await store.deleteDraft(tx, template.id);
     const change = { latest_version: row.version, roles: roleNames(definition), updated_at: now };
     await store.updateTemplate(tx, template.id, change);
-    return presentVersion(row);
+    const published = presentVersion(row);
+    await remember?.(tx, { status: 201, body: published });
+    return published;
   });
 }
 

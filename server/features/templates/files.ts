@@ -2,6 +2,7 @@ import type { Deps } from "../../kernel/deps.ts";
 import type { RawBody } from "../../kernel/endpoint.ts";
 import { AppError } from "../../kernel/errors.ts";
 import { newId } from "../../kernel/ids.ts";
+import type { Remember } from "../../kernel/request.ts";
 import { docx, pdf } from "../../kernel/wire.ts";
 import { type TemplateFile, templateLimits } from "./contract.ts";
 import { inspected } from "./failures.ts";
@@ -13,7 +14,12 @@ import * as store from "./store.ts";
  * that revisions can be appended to it, the PDF that counts.
  * @throws AppError `unsupported-media-type`, `invalid-document`
  */
-export async function uploadFile(deps: Deps, template: string, body: RawBody): Promise<TemplateFile> {
+export async function uploadFile(
+  deps: Deps,
+  template: string,
+  body: RawBody,
+  remember: Remember | null,
+): Promise<TemplateFile> {
   if (body.contentType === docx) throw wordComesLater();
   const found = await inspected(deps.pool.run("inspect", { pdf: body.bytes, maxPages: templateLimits.pages }));
   const source = await deps.blobs.put(body.bytes);
@@ -32,8 +38,12 @@ export async function uploadFile(deps: Deps, template: string, body: RawBody): P
     warnings: JSON.stringify(found.warnings),
     created_at: deps.clock.ts(),
   };
-  await deps.db.tx((tx) => store.insertFile(tx, row));
-  return presentFile(row);
+  const uploaded = presentFile(row);
+  await deps.db.tx(async (tx) => {
+    await store.insertFile(tx, row);
+    await remember?.(tx, { status: 201, body: uploaded });
+  });
+  return uploaded;
 }
 
 export function wordComesLater(): AppError {

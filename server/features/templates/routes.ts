@@ -23,8 +23,9 @@ async function version(
 
 export const bindings = [
   bind(contract.createTemplate)({
-    async handle(deps, { caller, body }) {
-      return { status: 201, body: await createTemplate(deps, caller.organization, caller.actor, body) };
+    async handle(deps, { caller, body, request }) {
+      const { organization, actor } = caller;
+      return { status: 201, body: await createTemplate(deps, organization, actor, body, request.remember) };
     },
   }),
   bind(contract.listTemplates)({
@@ -47,8 +48,8 @@ export const bindings = [
   }),
   bind(contract.uploadTemplateFile)({
     load: template,
-    async handle(deps, { body }, row) {
-      return { status: 201, body: await uploadFile(deps, row.id, body) };
+    async handle(deps, { body, request }, row) {
+      return { status: 201, body: await uploadFile(deps, row.id, body, request.remember) };
     },
   }),
   bind(contract.importDocument)({
@@ -66,8 +67,8 @@ export const bindings = [
   }),
   bind(contract.publishTemplate)({
     load: template,
-    async handle(deps, { caller }, row) {
-      return { status: 201, body: await publish(deps, row, caller.actor) };
+    async handle(deps, { caller, request }, row) {
+      return { status: 201, body: await publish(deps, row, caller.actor, request.remember) };
     },
   }),
   bind(contract.listTemplateVersions)({

@@ -3,6 +3,7 @@ import type { Reader, Tx } from "../../kernel/db.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { AppError, notFound } from "../../kernel/errors.ts";
 import { newId } from "../../kernel/ids.ts";
+import type { Remember } from "../../kernel/request.ts";
 import type { Actor } from "../../kernel/wire.ts";
 import type {
   CreateTemplate,
@@ -23,6 +24,7 @@ export async function createTemplate(
   organization: string,
   createdBy: Actor,
   input: CreateTemplate,
+  remember: Remember | null,
 ): Promise<Template> {
   const now = deps.clock.ts();
   const row: store.TemplateRow = {
@@ -40,8 +42,12 @@ export async function createTemplate(
     created_at: now,
     updated_at: now,
   };
-  await deps.db.tx((tx) => store.insertTemplate(tx, row));
-  return presentTemplate({ ...row, draft_updated_at: null });
+  const created = presentTemplate({ ...row, draft_updated_at: null });
+  await deps.db.tx(async (tx) => {
+    await store.insertTemplate(tx, row);
+    await remember?.(tx, { status: 201, body: created });
+  });
+  return created;
 }
 
 export async function listTemplates(

@@ -62,7 +62,7 @@ export const ReminderSettings = z
   .meta({ id: "ReminderSettings" });
 export type ReminderSettings = z.infer<typeof ReminderSettings>;
 
-export const signatureMethods = ["draw", "type", "upload"] as const;
+const signatureMethods = ["draw", "type", "upload"] as const;
 export const settingsShape = {
   locale: Locale,
   expiresInDays: z.int().min(1).max(365).nullable(),
