@@ -3,7 +3,7 @@ import { embedOriginOf } from "./features/signing/service.ts";
 import type { Deps } from "./kernel/deps.ts";
 import { type Assets, builtApps, openAssets } from "./pages/assets.ts";
 import { pageHeaders } from "./pages/headers.ts";
-import { errorPage, notBuiltPage, startPage } from "./pages/plain.ts";
+import { errorPage, notBuiltPage, type Setting, startPage } from "./pages/plain.ts";
 
 /** The web pages: the built apps, their files, the start page and the help for error codes. Everything here is public. */
 
@@ -33,9 +33,9 @@ export async function servePage(deps: Pick<Deps, "db">, request: PageRequest): P
 async function respond(deps: Pick<Deps, "db">, request: PageRequest, assets: Assets): Promise<PageResponse | null> {
   const { path } = request;
   if (path.startsWith("/assets/")) return assetResponse(assets, path.slice(1), headerOf(request, "accept-encoding"));
-  if (path === "/") return plainResponse(200, startPage);
+  if (path === "/") return plainResponse(assets, 200, startPage);
   const error = /^\/errors\/([a-z-]{1,64})$/.exec(path)?.[1];
-  if (error !== undefined) return plainResponse(200, (nonce) => errorPage(error, nonce));
+  if (error !== undefined) return plainResponse(assets, 200, (setting) => errorPage(error, setting));
   const app = /^\/(sign|verify|docs)\/?$/.exec(path)?.[1];
   if (app !== undefined) return appResponse(assets, app, null);
   const session = /^\/sign\/(ses_[0-9A-Za-z]{1,64})$/.exec(path)?.[1];
@@ -70,15 +70,19 @@ async function assetResponse(assets: Assets, name: string, acceptEncoding: strin
 const newNonce = () => randomBytes(18).toString("base64");
 const utf8 = new TextEncoder();
 
-function plainResponse(status: number, page: (nonce: string) => string | null): PageResponse | null {
+function plainResponse(assets: Assets, status: number, page: (setting: Setting) => string | null): PageResponse | null {
   const nonce = newNonce();
-  const html = page(nonce);
+  const face = (start: string) => {
+    const name = assets.find(`assets/${start}-latin-wght-normal-`, ".woff2");
+    return name === null ? null : `/${name}`;
+  };
+  const html = page({ nonce, faces: { text: face("inter"), headings: face("source-serif-4") } });
   return html === null ? null : { status, headers: pageHeaders(nonce, null), body: utf8.encode(html) };
 }
 
 async function appResponse(assets: Assets, app: string, embedOrigin: string | null): Promise<PageResponse | null> {
   const index = await assets.read(`${app}/index.html`, "");
-  if (!index) return plainResponse(503, notBuiltPage);
+  if (!index) return plainResponse(assets, 503, notBuiltPage);
   const nonce = newNonce();
   const html = new TextDecoder().decode(index.bytes).replaceAll("__NONCE__", nonce);
   return { status: 200, headers: pageHeaders(nonce, embedOrigin), body: utf8.encode(html) };

@@ -24,6 +24,8 @@ export type Asset = { bytes: Uint8Array; type: string; encoding: "br" | "gzip" |
 export type Assets = {
   /** Names are those of the folder, `/` between their parts. */
   read(name: string, acceptEncoding: string): Promise<Asset | null>;
+  /** The name that starts and ends like this: built files carry a hash in between. */
+  find(start: string, end: string): string | null;
 };
 
 /** Lists the folder once; an empty list when it was never built. */
@@ -37,6 +39,9 @@ export function openAssets(folder: string): Assets {
       const bytes = await readFile(path.join(folder, `${name}${suffix}`));
       const type = types[path.posix.extname(name)] ?? "application/octet-stream";
       return { bytes, type, encoding, compressible: files.has(`${name}.br`) || files.has(`${name}.gz`) };
+    },
+    find(start, end) {
+      return files.values().find((name) => name.startsWith(start) && name.endsWith(end)) ?? null;
     },
   };
 }

@@ -2,13 +2,21 @@ import { type ErrorCode, problemKinds } from "../kernel/problem.ts";
 
 /** The pages that need no script: the start page and the help for each error code. */
 
+/** URLs of the typefaces of the apps, null when they are not built. */
+export type Faces = { text: string | null; headings: string | null };
+
+const faceRule = (family: string, url: string | null) =>
+  url === null
+    ? ""
+    : `@font-face { font-family: "${family}"; font-weight: 200 900; font-display: swap; src: url("${url}") format("woff2") }\n`;
+
 const style = `
 :root { color-scheme: light dark; --paper: #f4f3ef; --surface: #fff; --ink: #1b2423; --soft: #55605e; --line: #dcdad3; --accent: #17675d; --link: #0f564d }
 @media (prefers-color-scheme: dark) { :root { --paper: #121716; --surface: #1a2120; --ink: #e8edeb; --soft: #a3b0ad; --line: #313c3a; --accent: #5fafa3; --link: #9fd4cb } }
 * { box-sizing: border-box }
-body { margin: 0; min-height: 100dvh; display: grid; place-content: center; grid-template-columns: minmax(0, 40rem); padding: 1.5rem; background: var(--paper); color: var(--ink); font: 1rem/1.6 system-ui, sans-serif }
+body { margin: 0; min-height: 100dvh; display: grid; place-content: center; grid-template-columns: minmax(0, 40rem); padding: 1.5rem; background: var(--paper); color: var(--ink); font: 1rem/1.6 "Inter", system-ui, sans-serif }
 main { background: var(--surface); border: 1px solid var(--line); border-radius: 1rem; padding: clamp(1.25rem, 5vw, 2.5rem) }
-h1 { margin: 0 0 .75rem; font: 600 clamp(1.5rem, 5vw, 2rem)/1.2 Georgia, serif; text-wrap: balance }
+h1 { margin: 0 0 .75rem; font: 600 clamp(1.5rem, 5vw, 2rem)/1.2 "Source Serif 4", Georgia, serif; text-wrap: balance }
 p { margin: 0 0 1rem } .soft { color: var(--soft) } a { color: var(--link) }
 code { font: .925em ui-monospace, monospace; overflow-wrap: anywhere }
 ul { margin: 0; padding: 0; list-style: none; display: grid; gap: .75rem }
@@ -17,7 +25,10 @@ li a:hover, li a:focus-visible { border-color: var(--accent) } li b { display: b
 dl { display: grid; grid-template-columns: auto 1fr; gap: .35rem 1.25rem; margin: 0 0 1.25rem } dt { color: var(--soft) } dd { margin: 0 }
 `;
 
-function page(title: string, nonce: string, body: string): string {
+/** What a plain page is made with. */
+export type Setting = { nonce: string; faces: Faces };
+
+function page(title: string, { nonce, faces }: Setting, body: string): string {
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -26,7 +37,7 @@ function page(title: string, nonce: string, body: string): string {
 <meta name="robots" content="noindex">
 <link rel="icon" href="data:,">
 <title>${title}</title>
-<style nonce="${nonce}">${style}</style>
+<style nonce="${nonce}">${faceRule("Inter", faces.text)}${faceRule("Source Serif 4", faces.headings)}${style}</style>
 </head>
 <body><main>${body}</main></body>
 </html>
@@ -34,10 +45,10 @@ function page(title: string, nonce: string, body: string): string {
 }
 
 /** What this appliance is and where to go from here. */
-export function startPage(nonce: string): string {
+export function startPage(setting: Setting): string {
   return page(
     "Signet",
-    nonce,
+    setting,
     `<h1>Signet</h1>
 <p>This is an appliance for electronic signatures. Documents are prepared and sent through its API; whoever signs gets a personal link by e-mail.</p>
 <ul>
@@ -83,12 +94,12 @@ function isErrorCode(code: string): code is ErrorCode {
 }
 
 /** The help page of an error code; null when there is no such code. */
-export function errorPage(code: string, nonce: string): string | null {
+export function errorPage(code: string, setting: Setting): string | null {
   if (!isErrorCode(code)) return null;
   const kind = problemKinds[code];
   return page(
     `${kind.title} · Signet`,
-    nonce,
+    setting,
     `<h1>${marked(kind.title)}</h1>
 <p>${marked(kind.detail)}</p>
 <dl><dt>Code</dt><dd><code>${code}</code></dd><dt>HTTP status</dt><dd>${kind.status}</dd></dl>
@@ -104,10 +115,10 @@ function marked(text: string): string {
 }
 
 /** Shown instead of an app that was never built. */
-export function notBuiltPage(nonce: string): string {
+export function notBuiltPage(setting: Setting): string {
   return page(
     "Not built · Signet",
-    nonce,
+    setting,
     "<h1>This page is not built</h1><p>Run <code>npm run build</code> and start the appliance again.</p>",
   );
 }

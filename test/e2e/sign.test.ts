@@ -6,7 +6,7 @@ import { z } from "zod";
 import { buildApps } from "../../scripts/build-apps.ts";
 import { Envelope } from "../../server/features/envelopes/contract.ts";
 import { startAppliance, type TestAppliance } from "../harness/appliance.ts";
-import { ada, linkFor, mary, publishAgreement, sendAgreement } from "./agreement.ts";
+import { ada, agreementPdf, linkFor, mary, publishAgreement, sendAgreement } from "./agreement.ts";
 import { desktop, launch, phone, seriousFindings, visit } from "./browser.ts";
 import { control, drawn, drawSignature, enterCode, fillAsTenant, finish } from "./steps.ts";
 
@@ -60,6 +60,12 @@ describe("two people sign from their mailed links", () => {
     await drawSignature(desk.page);
     await desk.page.getByRole("button", { name: "Use this signature" }).click();
     await desk.page.getByText("Everything is filled in").waitFor();
+    await desk.page.getByRole("button", { name: "Copy of an identity card" }).click();
+    await desk.page
+      .locator(".uploads input[type=file]")
+      .setInputFiles({ name: "card.pdf", mimeType: "application/pdf", buffer: Buffer.from(await agreementPdf()) });
+    await desk.page.getByRole("button", { name: "Remove card.pdf" }).waitFor();
+    await clean(desk.page);
     await desk.page.getByRole("button", { name: "Finish" }).click();
     await desk.page.getByRole("dialog").waitFor();
     await clean(desk.page);

@@ -1,14 +1,12 @@
 import { type ReactNode, useEffect, useLayoutEffect, useRef, useState } from "react";
 import { translator } from "../i18n.ts";
-import type { OpenPdf } from "./document.ts";
+import type { OpenPdf, PageSize } from "./document.ts";
 import "./pdf.css";
-
-export type PageSize = { page: number; width: number; height: number };
 
 type Props = {
   /** The document; null while it is on its way. */
   bytes: Uint8Array | null;
-  /** Sizes in points, known before the document: nothing moves when it arrives. */
+  /** Sizes in points, known before the document: nothing moves when it arrives. Pages it has beyond them follow. */
   pages: readonly PageSize[];
   zoom?: number;
   /** What lies on a page; `scale` is CSS pixels a point. */
@@ -27,10 +25,11 @@ export function scaleOf(page: PageSize, width: number, zoom: number): number {
 }
 
 /** All pages of a document below each other; only those near the window are drawn. */
-export function PdfPages({ bytes, pages, zoom = 1, overlay, onWidth, onFailure }: Props) {
+export function PdfPages({ bytes, pages: known, zoom = 1, overlay, onWidth, onFailure }: Props) {
   const frame = useRef<HTMLDivElement>(null);
   const available = useWidth(frame);
-  const pdf = usePdf(bytes, onFailure);
+  const pdf = usePdf(bytes, known.length, onFailure);
+  const pages = pdf ? [...known, ...pdf.further] : known;
   useEffect(() => onWidth?.(available), [onWidth, available]);
   return (
     <div className="pdf" ref={frame}>
@@ -62,7 +61,7 @@ function useWidth(element: React.RefObject<HTMLElement | null>): number {
   return width;
 }
 
-function usePdf(bytes: Uint8Array | null, onFailure: Props["onFailure"]): OpenPdf | null {
+function usePdf(bytes: Uint8Array | null, known: number, onFailure: Props["onFailure"]): OpenPdf | null {
   const [pdf, setPdf] = useState<OpenPdf | null>(null);
   const report = useRef(onFailure);
   report.current = onFailure;
@@ -71,7 +70,7 @@ function usePdf(bytes: Uint8Array | null, onFailure: Props["onFailure"]): OpenPd
     let opened: OpenPdf | null = null;
     let gone = false;
     import("./document.ts")
-      .then(({ openPdf }) => openPdf(bytes.slice()))
+      .then(({ openPdf }) => openPdf(bytes.slice(), known))
       .then((document) => {
         opened = document;
         if (gone) document.close();
@@ -85,7 +84,7 @@ function usePdf(bytes: Uint8Array | null, onFailure: Props["onFailure"]): OpenPd
       setPdf(null);
       opened?.close();
     };
-  }, [bytes]);
+  }, [bytes, known]);
   return pdf;
 }
 

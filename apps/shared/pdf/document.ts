@@ -8,6 +8,8 @@ import {
 } from "pdfjs-dist/legacy/build/pdf.mjs";
 import workerUrl from "pdfjs-dist/legacy/build/pdf.worker.min.mjs?url";
 
+export type PageSize = { page: number; width: number; height: number };
+
 /** The heavy part of the PDF view: loaded only when there is a document to show. */
 
 GlobalWorkerOptions.workerSrc = workerUrl;
@@ -16,7 +18,8 @@ const files = `/assets/pdfjs-${version}`;
 /** Safari refuses canvases with more pixels than this. */
 const maxPixels = 16_000_000;
 
-export type OpenPdf = { pages: number; draw: DrawPage; close(): void };
+/** `further`: sizes in points of the pages beyond those that were known before. */
+export type OpenPdf = { further: PageSize[]; draw: DrawPage; close(): void };
 type DrawPage = (options: {
   /** 1-based. */
   page: number;
@@ -30,8 +33,9 @@ type DrawPage = (options: {
 /**
  * Opens a document for drawing.
  * @param bytes taken over: the caller's array cannot be used afterwards
+ * @param known how many pages the caller knows the sizes of
  */
-export async function openPdf(bytes: Uint8Array): Promise<OpenPdf> {
+export async function openPdf(bytes: Uint8Array, known: number): Promise<OpenPdf> {
   const task = getDocument({
     data: bytes,
     cMapUrl: `${files}/cmaps/`,
@@ -43,7 +47,20 @@ export async function openPdf(bytes: Uint8Array): Promise<OpenPdf> {
     enableXfa: false,
   });
   const pdf = await task.promise;
-  return { pages: pdf.numPages, draw: (options) => drawPage(pdf, options), close: () => void task.destroy() };
+  return {
+    further: await sizesFrom(pdf, known + 1),
+    draw: (options) => drawPage(pdf, options),
+    close: () => void task.destroy(),
+  };
+}
+
+async function sizesFrom(pdf: PDFDocumentProxy, first: number): Promise<PageSize[]> {
+  const sizes: PageSize[] = [];
+  for (let page = first; page <= pdf.numPages; page += 1) {
+    const { width, height } = (await pdf.getPage(page)).getViewport({ scale: 1 });
+    sizes.push({ page, width, height });
+  }
+  return sizes;
 }
 
 async function drawPage(pdf: PDFDocumentProxy, options: Parameters<DrawPage>[0]): Promise<void> {

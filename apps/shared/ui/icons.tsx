@@ -47,15 +47,6 @@ export const Picture = ({ size = 20 }: Props) =>
     </>,
     size,
   );
-export const More = ({ size = 20 }: Props) =>
-  icon(
-    <>
-      <circle cx="12" cy="5" r="1" />
-      <circle cx="12" cy="12" r="1" />
-      <circle cx="12" cy="19" r="1" />
-    </>,
-    size,
-  );
 export const Mail = ({ size = 20 }: Props) =>
   icon(
     <>

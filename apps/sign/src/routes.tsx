@@ -46,8 +46,7 @@ function Session(access: Access) {
   const session = useQuery({
     queryKey: ["session", token],
     queryFn: ({ signal }) => callEndpoint(getSigningSession, { token, signal }),
-    // Others may finish meanwhile, and the seal follows the last signature.
-    refetchInterval: ({ state }) => (state.data && pollable(state.data) ? 4000 : false),
+    refetchInterval: ({ state }) => (state.data ? pauseBefore(state.data) : false),
   });
   const view = session.data;
   const envelope = view?.envelope.id;
@@ -67,9 +66,20 @@ function Session(access: Access) {
   return <Screen view={view} access={access} result={result} reload={reload} finish={finish} />;
 }
 
-/** States that change without the signer's doing. */
-function pollable(view: SigningView): boolean {
-  return view.state === "waiting" || (view.state === "completed" && !view.envelope.sealed);
+/** Milliseconds until the session is asked for again, or false when nothing can change. */
+function pauseBefore(view: SigningView): number | false {
+  switch (view.state) {
+    // Others may finish meanwhile, and the seal follows the last signature.
+    case "waiting":
+      return 4_000;
+    case "completed":
+      return view.envelope.sealed ? false : 4_000;
+    // Access ends 60 minutes after the last call: whoever reads slowly must not lose what they filled in.
+    case "ready":
+      return 300_000;
+    default:
+      return false;
+  }
 }
 
 export type ScreenProps = {

@@ -6,6 +6,7 @@ import { FieldInputControl } from "./FieldInputControl.tsx";
 import { asked, isAutomatic, isFilled, isRequired, isUpload, type Mine } from "./fields.ts";
 import { problemOf, useFilling } from "./store.ts";
 import { UploadControl } from "./UploadControl.tsx";
+import { useKeyboardHeight } from "./window.ts";
 
 type Props = {
   /** The current field is filled in here rather than on the page. */
@@ -16,6 +17,7 @@ type Props = {
 /** Leads from field to field, says how far the signer is, and holds the control of a field too small to type into. */
 export function GuideBar({ docked, onFinish }: Props) {
   const t = translator("sign");
+  useKeyboardHeight();
   const filling = useFilling();
   const { answers, fields, current } = filling;
   const required = asked(fields).filter(isRequired);

@@ -1,5 +1,5 @@
 import { createContext, use } from "react";
-import type { Attachment, SignatureInput, SigningView } from "../../../../../server/features/signing/contract.ts";
+import type { Attachment, SigningView } from "../../../../../server/features/signing/contract.ts";
 import type { FieldInput } from "../../../../../server/features/templates/contract.ts";
 import { type Answers, type Mine, mistakeIn } from "./fields.ts";
 import type { Problems } from "./problems.ts";
@@ -27,7 +27,6 @@ export type Filling = {
 };
 
 export type SignatureKind = "signature" | "initials";
-export type { SignatureInput };
 
 export const FillingContext = createContext<Filling | null>(null);
 

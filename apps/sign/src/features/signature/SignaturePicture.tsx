@@ -1,5 +1,13 @@
-import type { SignatureInput } from "../../../../../server/features/signing/contract.ts";
+import type { SignatureInput, signatureFonts } from "../../../../../server/features/signing/contract.ts";
 import "./fonts.css";
+
+/** How wide a letter of each face is on the average of names, in em, with room to spare. */
+const letterWidths: Record<(typeof signatureFonts)[number], number> = {
+  Caveat: 0.45,
+  "Dancing Script": 0.5,
+  "Great Vibes": 0.48,
+  "Homemade Apple": 0.74,
+};
 
 /** A signature as it will stand in a box of the document; sizes in CSS pixels. */
 export function SignaturePicture({
@@ -12,8 +20,9 @@ export function SignaturePicture({
   height: number;
 }) {
   if (signature.method !== "type") return <img className="signature-picture" src={signature.image} alt="" />;
-  // Handwriting is about 0.45 em a letter wide; a signature fills two thirds of its box.
-  const size = Math.min(height * 0.66, (width * 0.92) / Math.max(signature.text.length * 0.45, 1));
+  // A signature fills two thirds of its box, unless the name is too long for that.
+  const letter = letterWidths[signature.font];
+  const size = Math.min(height * 0.66, (width * 0.92) / Math.max(signature.text.length * letter, 1));
   return (
     <span aria-hidden="true" className="signature-typed" style={{ fontFamily: `"${signature.font}"`, fontSize: size }}>
       {signature.text}
