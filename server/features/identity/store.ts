@@ -62,10 +62,6 @@ export async function insertUser(tx: Tx, row: UserRow): Promise<void> {
   await tx.insertInto("users").values(row).execute();
 }
 
-export async function findUserByEmail(reader: Reader, emailLower: string): Promise<UserRow | undefined> {
-  return await reader.selectFrom("users").selectAll().where("email_lower", "=", emailLower).executeTakeFirst();
-}
-
 export async function insertMembership(tx: Tx, row: MembershipRow): Promise<void> {
   await tx.insertInto("memberships").values(row).execute();
 }
