@@ -8,7 +8,7 @@ import type { CrashingAppliance } from "./crashing-appliance.ts";
 
 /** The main job as an integrator and two stubborn people would do it against a server that keeps dying. */
 
-/** Mails as they lie in the outbox folder: what a person has, whatever the server remembers. */
+/** Mails as they lie in the outbox folder, newest first: what a person has, whatever the server remembers. */
 export async function readOutbox(folder: string): Promise<(ReadMail & { messageId: string; envelopeTitle: string })[]> {
   const outbox = path.join(folder, "outbox");
   const names = (await readdir(outbox).catch(() => [])).filter((name) => name.endsWith(".eml"));
@@ -29,7 +29,7 @@ export async function readOutbox(folder: string): Promise<(ReadMail & { messageI
       };
     }),
   );
-  return mails.sort((a, b) => a.at - b.at);
+  return mails.sort((a, b) => b.at - a.at);
 }
 
 /** Repeats a step until it goes through; only a lost connection or a 5xx is a reason to try again. */
@@ -61,10 +61,7 @@ export async function persistentJob(
   for (const person of people) {
     const mailbox = async () => (await readOutbox(folder)).filter((mail) => mail.envelopeTitle.includes(title));
     const token = await persist(appliance, async () => {
-      const found = (await mailbox())
-        .filter((mail) => mail.to.email === person.email)
-        .at(-1)
-        ?.link?.split("#")[1];
+      const found = (await mailbox()).find((mail) => mail.to.email === person.email)?.link?.split("#")[1];
       if (!found) throw new Error("no mail yet");
       return found;
     });

@@ -37,7 +37,7 @@ export type TestAppliance = {
   json(path: string, options?: CallOptions): Promise<{ status: number; headers: Headers; body: unknown }>;
   /** A further API key. */
   createKey(mode: "live" | "test", scopes?: Permission[]): Promise<string>;
-  /** Everything in the outbox, newest last, after all due jobs ran. */
+  /** Everything in the outbox, newest first, after all due jobs ran. */
   mail(): ReturnType<typeof listMail>;
   /** Stops the process's appliance and starts it again on the same folder. */
   restart(): Promise<void>;

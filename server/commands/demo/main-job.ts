@@ -16,6 +16,7 @@ export const people: readonly [Person, Person] = [
 
 /** What a person reads in a mail: the one link or the one code. */
 export type ReadMail = { id: string; to: { email: string }; kind: string; link: string | null; code: string | null };
+/** Newest first. */
 export type Mailbox = () => Promise<ReadMail[]>;
 
 /** Uploads the PDF and publishes a template with one signer role a person, fields on its pages. */
@@ -143,7 +144,7 @@ export async function waitFor<T>(
 export async function linkFor(mailbox: Mailbox, email: string): Promise<string> {
   return await waitFor(`the signing mail to ${email}`, async () => {
     const mails = (await mailbox()).filter((mail) => mail.kind === "signing_request" && mail.to.email === email);
-    return mails.at(-1)?.link?.split("#")[1];
+    return mails[0]?.link?.split("#")[1];
   });
 }
 
@@ -169,7 +170,7 @@ async function enterCode(signer: Client, person: Person, mailbox: Mailbox): Prom
     const mails = (await mailbox()).filter(
       (mail) => mail.kind === "code" && mail.to.email === person.email && !before.has(mail.id),
     );
-    return mails.at(-1)?.code;
+    return mails[0]?.code;
   });
   await signer.json(OtpVerified, "/v1/signing/otp/verify", { json: { code } });
 }
