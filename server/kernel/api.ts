@@ -61,7 +61,7 @@ export function createApi(options: ApiOptions): Api {
     const limit = bodyLimit(endpoint.body, contentType, hasBody);
     const bytes = hasBody ? await readBytes(ctx.req, limit) : Buffer.alloc(0);
     const run = () => answer(ctx, binding, caller, contentType, bytes, request);
-    const key = endpoint.idempotent ? request.header("idempotency-key") : null;
+    const key = endpoint.idempotent && "idempotency-key" in ctx.headers ? ctx.get("idempotency-key") : null;
     if (key === null || !isOrganizationCaller(caller)) return send(ctx, endpoint, await run());
     const { reply, replayed } = await idempotency.once(
       { organization: caller.organization, caller: caller.id, key: idempotency.readKey(key) },
@@ -103,7 +103,8 @@ export function createApi(options: ApiOptions): Api {
   async function readBody(ctx: Context, endpoint: EndpointSpec, contentType: string, bytes: Buffer, json: unknown) {
     const spec = endpoint.body;
     if (!spec) return undefined;
-    if (spec.kind === "json") return spec.optional && bytes.length === 0 ? undefined : parseBody(spec.schema, json);
+    if (spec.kind === "json")
+      return spec.optional && bytes.length === 0 ? undefined : parseBody(spec.schema, json, bytes);
     if (spec.kind === "raw") return rawBody(ctx.req, contentType, bytes);
     const { fields, files } = await parseMultipart(ctx.get("content-type"), bytes);
     return { fields: parseBody(spec.fields, fields), files };

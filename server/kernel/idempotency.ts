@@ -75,7 +75,10 @@ export function createIdempotency(deps: Deps) {
       let remembered = false;
       const reply = await use(async (tx, answer) => {
         await store(tx, scope, fingerprint, answer);
-        remembered = true;
+        // Not before: a transaction that is rolled back takes the reply with it.
+        deps.db.afterCommit(tx, () => {
+          remembered = true;
+        });
       });
       if (!remembered) await remember(scope, fingerprint, reply);
       return { reply, replayed: false };
@@ -99,7 +102,8 @@ export function createIdempotency(deps: Deps) {
   }
 
   async function remember(scope: IdempotencyScope, fingerprint: string, reply: AnyReply): Promise<void> {
-    if (reply.status >= 500 || "events" in reply) return;
+    // A 429 says to come again later: kept, it would refuse for a day.
+    if (reply.status >= 500 || reply.status === 429 || "events" in reply) return;
     if ("bytes" in reply) await deps.blobs.put(reply.bytes);
     await deps.db.tx((tx) => store(tx, scope, fingerprint, reply));
   }

@@ -1,6 +1,12 @@
 import type { Tx } from "./db.ts";
 import type { AnyReply } from "./endpoint.ts";
 
+/**
+ * Stores the reply for idempotent replay in the transaction of the effect, so that a crash cannot part them. Called as the
+ * last statement of the transaction.
+ */
+export type Remember = (tx: Tx, reply: AnyReply) => Promise<void>;
+
 /** What a use case may know of the request, whatever the operation. */
 export type RequestInfo = {
   requestId: string;
@@ -10,9 +16,6 @@ export type RequestInfo = {
   header: (name: string) => string | null;
   /** Aborted when the client goes away. */
   signal: AbortSignal;
-  /**
-   * Stores the reply for idempotent replay in the transaction of the effect, so that a crash cannot part them.
-   * Null when no Idempotency-Key was sent. A use case that does not call it has its reply stored after the effect.
-   */
-  remember: ((tx: Tx, reply: AnyReply) => Promise<void>) | null;
+  /** Null when no Idempotency-Key was sent. A use case that does not call it has its reply stored after the effect. */
+  remember: Remember | null;
 };

@@ -1,11 +1,16 @@
 import type { z } from "zod";
 import { invalid } from "./errors.ts";
+import { keyOrder } from "./key-order.ts";
 import { type ProblemError, type ProblemErrorCode, pointer, problemErrorCodes } from "./problem.ts";
 
 /** Turns what zod says into the errors of contract §1: every one of them, in the order of the document. */
 
 type Path = (string | number)[];
 type Issue = z.core.$ZodIssue;
+/** The keys of an object in the order of the document. */
+type KeysOf = (value: object) => readonly string[];
+/** Where a key stands in its object; undefined when it is missing. */
+type IndexOf = (value: object, key: string) => number | undefined;
 type Place = (path: Path) => { pointer: string } | { parameter: string };
 
 /** At most this many errors are sent (contract §1). */
@@ -13,22 +18,33 @@ const mostErrors = 50;
 
 /**
  * Parses a JSON body.
+ * @param source the bytes that `value` was read from: they say in which order the errors stand
  * @throws AppError `validation-failed` with JSON Pointers
  */
-export function parseBody<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
-  return parse(schema, value, (path) => ({ pointer: pointer(path) }));
+export function parseBody<S extends z.ZodType>(schema: S, value: unknown, source?: Uint8Array): z.output<S> {
+  const keysOf = () => {
+    const orders = keyOrder(new TextDecoder().decode(source), value);
+    return (at: object) => orders.get(at) ?? Object.keys(at);
+  };
+  return parse(schema, value, (path) => ({ pointer: pointer(path) }), source ? keysOf : () => Object.keys);
 }
 
 /** Parses query or path parameters; the errors name the parameter. */
 export function parseParameters<S extends z.ZodType>(schema: S, value: Record<string, unknown>): z.output<S> {
-  return parse(schema, value, (path) => ({ parameter: String(path[0] ?? "") }));
+  return parse(
+    schema,
+    value,
+    (path) => ({ parameter: String(path[0] ?? "") }),
+    () => Object.keys,
+  );
 }
 
-function parse<S extends z.ZodType>(schema: S, value: unknown, place: Place): z.output<S> {
+function parse<S extends z.ZodType>(schema: S, value: unknown, place: Place, keys: () => KeysOf): z.output<S> {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   const found = result.error.issues.flatMap((issue) => flatten(issue, [], value));
-  const placed = found.map((entry) => ({ ...entry, order: orderOf(entry.path, value) }));
+  const indexOf = indexed(keys());
+  const placed = found.map((entry) => ({ ...entry, order: orderOf(entry.path, value, indexOf) }));
   placed.sort((a, b) => compareOrder(a.order, b.order));
   const errors = placed
     .slice(0, mostErrors)
@@ -164,13 +180,26 @@ function valueAt(root: unknown, path: Path): unknown {
   return value;
 }
 
+/** Looks the keys of each object up once: an object may have as many wrong members as fit into the body. */
+function indexed(keysOf: KeysOf): IndexOf {
+  const known = new Map<object, Map<string, number>>();
+  return (value, key) => {
+    let places = known.get(value);
+    if (!places) {
+      places = new Map(keysOf(value).map((name, place) => [name, place]));
+      known.set(value, places);
+    }
+    return places.get(key);
+  };
+}
+
 /** Where the path stands in the document: the place of each key in its object; what is missing comes after what is there. */
-function orderOf(path: Path, root: unknown): number[] {
+function orderOf(path: Path, root: unknown, indexOf: IndexOf): number[] {
   const order: number[] = [];
   let value = root;
   for (const part of path) {
     if (value === null || typeof value !== "object") break;
-    const place = Array.isArray(value) ? Number(part) : Object.keys(value).indexOf(String(part));
+    const place = Array.isArray(value) ? Number(part) : (indexOf(value, String(part)) ?? -1);
     order.push(place < 0 || Number.isNaN(place) ? Number.MAX_SAFE_INTEGER : place);
     value = Object.getOwnPropertyDescriptor(value, part)?.value;
   }

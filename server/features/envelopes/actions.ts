@@ -1,6 +1,8 @@
+import type { Reader } from "../../kernel/db.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { AppError, notFound } from "../../kernel/errors.ts";
 import { enqueue } from "../../kernel/jobs.ts";
+import type { Remember } from "../../kernel/request.ts";
 import type { Actor } from "../../kernel/wire.ts";
 import { inviteRecipient } from "../signing/jobs.ts";
 import { appendAudit } from "./audit.ts";
@@ -8,6 +10,7 @@ import type { PersonInput, VoidEnvelope } from "./contract.ts";
 import { move } from "./move.ts";
 import { insertViewers, nextViewerPosition, revokeViewer, updateRecipient } from "./people-store.ts";
 import { planRefusal, plans } from "./plan.ts";
+import { presentEnvelope, presentRecipient } from "./present.ts";
 import { viewerAdded, viewerRow } from "./rows.ts";
 import { isFinal, turnRefusal } from "./state.ts";
 import { type EnvelopeRecord, readEnvelope, touchEnvelope } from "./store.ts";

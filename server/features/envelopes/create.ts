@@ -2,6 +2,7 @@ import type { Deps } from "../../kernel/deps.ts";
 import { AppError, invalid } from "../../kernel/errors.ts";
 import { enqueue } from "../../kernel/jobs.ts";
 import type { ProblemError } from "../../kernel/problem.ts";
+import type { Remember } from "../../kernel/request.ts";
 import { isField } from "../templates/contract.ts";
 import { markTemplateUsed, NoSuchVersion, type PublishedVersion, publishedVersion } from "../templates/service.ts";
 import { draftEntries, storeEntries } from "./audit.ts";
@@ -11,6 +12,7 @@ import type { EnvelopeDryRun } from "./contract.ts";
 import { expireEnvelope, renderEnvelope } from "./jobs.ts";
 import { insertPeople } from "./people-store.ts";
 import { planRefusal, plans } from "./plan.ts";
+import { presentEnvelope } from "./present.ts";
 import { renderDocument } from "./render.ts";
 import { type Creation, personOf, rowsOf } from "./rows.ts";
 import {
