@@ -237,7 +237,8 @@ function placement(picture: Picture, box: Drawing, pageHeight: number): string {
   const [width, height] = [picture.width * scale, picture.height * scale];
   const x = box.x + (box.width - width) / 2;
   const y = pageHeight - box.y - box.height + (box.height - height) / 2;
-  return numbers(width, 0, 0, height, x, y);
+  const [a, b, c, d, e, f] = picture.turn;
+  return numbers(a * width, b * height, c * width, d * height, x + e * width, y + f * height);
 }
 
 /** Notes the time of the change in the information dictionary (§14.3.3), where there is one. */

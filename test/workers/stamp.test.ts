@@ -265,6 +265,49 @@ describe("pictures and signatures", () => {
     expect(image.at(100, 15)).toBe(255);
   });
 
+  // Exif 2.3 §4.6.4: where a stored pixel (row, column) is seen, as (across, down), all from 0 to 1.
+  const seen: ((row: number, column: number) => [number, number])[] = [
+    (row, column) => [column, row],
+    (row, column) => [1 - column, row],
+    (row, column) => [1 - column, 1 - row],
+    (row, column) => [column, 1 - row],
+    (row, column) => [row, column],
+    (row, column) => [1 - row, column],
+    (row, column) => [1 - row, 1 - column],
+    (row, column) => [row, 1 - column],
+  ];
+  it("turns a photo as its camera was held", async () => {
+    const photo = firstPictureOf(lecture);
+    const pdf = await pageOf({ rotation: 0, media: [0, 0, 200, 200] });
+    const looks = [];
+    for (let orientation = 1; orientation <= 8; orientation++) {
+      const exif = Buffer.from(
+        `ffe1001e${Buffer.from("Exif\0\0").toString("hex")}49492a00080000000100120103000100000000000000`,
+        "hex",
+      );
+      exif[28] = orientation;
+      const image = Buffer.concat([photo.subarray(0, 2), exif, photo.subarray(2)]);
+      looks.push(
+        render((await stamped(pdf, [{ kind: "image", image, page: 1, x: 0, y: 0, width: 200, height: 200 }])).pdf, 1),
+      );
+    }
+    const [upright] = looks;
+    const filled = Array.from({ length: 200 }, (_, y) => y).filter((y) => upright && upright.at(100, y) < 250);
+    const half = ((filled.at(-1) ?? 0) - (filled[0] ?? 0) + 1) / 200 / 2;
+    for (const [index, look] of looks.entries()) {
+      let error = 0;
+      for (let row = 0.05; row < 1; row += 0.1) {
+        for (let column = 0.05; column < 1; column += 0.1) {
+          const [across = 0, down = 0] = seen[index]?.(row, column) ?? [];
+          const [w, h] = index < 4 ? [0.5, half] : [half, 0.5];
+          const at = look.at(100 + (across - 0.5) * 400 * w, 100 + (down - 0.5) * 400 * h);
+          error += Math.abs(at - (upright?.at(column * 200, 100 + (row - 0.5) * 400 * half) ?? 0));
+        }
+      }
+      expect([index + 1, error / 100 < 25]).toEqual([index + 1, true]);
+    }
+  });
+
   it("refuses what is no sound picture, with the page", async () => {
     const good = inkPng(60, 30, 1);
     for (const bad of [

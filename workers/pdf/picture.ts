@@ -1,13 +1,19 @@
 /** PNG (RFC 2083) and JPEG pictures as image XObjects (ISO 32000-1 §8.9.5), passed through undecoded where possible. */
 import { deflateSync, inflateSync } from "node:zlib";
+import { readJpeg } from "./jpeg.ts";
 import { dict, name, PdfDict, PdfError, type PdfObject, type PdfRef, PdfString } from "./objects.ts";
 import { pixelsOf, readPng, unfiltered } from "./png.ts";
 import type { Revision } from "./revision.ts";
+
+export type Matrix = readonly [number, number, number, number, number, number];
+const UPRIGHT: Matrix = [1, 0, 0, 1, 0, 0];
 
 export type Picture = {
   /** pixels, as displayed */
   width: number;
   height: number;
+  /** From the image's unit square to the displayed picture's. */
+  turn: Matrix;
   /** Adds the image to a revision and returns its reference. */
   embed: (revision: Revision) => PdfRef;
 };
@@ -45,10 +51,10 @@ function pngPicture(bytes: Uint8Array): Picture {
       : DEVICE[colors];
     const parms = dict({ Predictor: 15, Colors: colors, BitsPerComponent: png.bits, Columns: width });
     const header = image(width, height, png.bits, space, { Filter: name("FlateDecode"), DecodeParms: parms });
-    return { width, height, embed: (revision) => revision.addStream(header, png.data) };
+    return { width, height, turn: UPRIGHT, embed: (revision) => revision.addStream(header, png.data) };
   }
   const rgba = pixelsOf(png, unfiltered(png, filtered));
-  return { width, height, embed: (revision) => embedPixels(revision, width, height, rgba) };
+  return { width, height, turn: UPRIGHT, embed: (revision) => embedPixels(revision, width, height, rgba) };
 }
 
 function inflated(data: Uint8Array, length: number): Uint8Array {
@@ -96,44 +102,23 @@ function embedPixels(revision: Revision, width: number, height: number, rgba: Ui
 const FAST = { level: 1 };
 const FLATE = { Filter: name("FlateDecode") };
 
-/** ITU-T T.81 §B.2: the frame header says size and components; the data goes into the PDF as it is. */
+/** From the unit square of the image as stored to that of the picture as displayed, by Exif orientation. */
+const ORIENTATIONS: Record<number, Matrix> = {
+  2: [-1, 0, 0, 1, 1, 0],
+  3: [-1, 0, 0, -1, 1, 1],
+  4: [1, 0, 0, -1, 0, 1],
+  5: [0, -1, -1, 0, 1, 1],
+  6: [0, -1, 1, 0, 0, 1],
+  7: [0, 1, 1, 0, 0, 0],
+  8: [0, 1, -1, 0, 1, 0],
+};
+
+/** The data goes into the PDF as it is. */
 function jpegPicture(bytes: Uint8Array): Picture {
-  const data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
-  let at = 2;
-  let frame: { width: number; height: number; components: number } | null = null;
-  let adobe = false;
-  while (at + 4 <= data.length && data[at] === 0xff) {
-    const marker = data[at + 1] ?? 0;
-    if (marker === 0xff) {
-      at++;
-      continue;
-    }
-    const length = data.readUInt16BE(at + 2);
-    if (length < 2 || at + 2 + length > data.length) break;
-    const isFrame = marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc;
-    if (isFrame && length >= 8 && data[at + 4] === 8) {
-      frame = { height: data.readUInt16BE(at + 5), width: data.readUInt16BE(at + 7), components: data[at + 9] ?? 0 };
-    }
-    if (marker === 0xee && data.toString("latin1", at + 4, at + 9) === "Adobe") adobe = true;
-    if (marker === 0xda) return frame ? jpegFrom(bytes, frame, adobe) : damagedJpeg();
-    at += 2 + length;
-  }
-  return damagedJpeg();
-}
-
-function damagedJpeg(): never {
-  throw new PdfError("unsupported", "the JPEG picture is damaged");
-}
-
-function jpegFrom(
-  bytes: Uint8Array,
-  frame: { width: number; height: number; components: number },
-  adobe: boolean,
-): Picture {
-  const { width, height, components } = frame;
-  if (width === 0 || height === 0 || (components !== 1 && components !== 3 && components !== 4)) damagedJpeg();
+  const { width, height, components, adobe, orientation } = readJpeg(bytes);
   const header = image(width, height, 8, DEVICE[components], { Filter: name("DCTDecode") });
-  // Adobe's CMYK pictures are stored inverted.
   if (components === 4 && adobe) header.set("Decode", [1, 0, 1, 0, 1, 0, 1, 0]);
-  return { width, height, embed: (revision) => revision.addStream(new PdfDict(header.map), bytes) };
+  const embed = (revision: Revision): PdfRef => revision.addStream(new PdfDict(header.map), bytes);
+  const size = orientation > 4 ? { width: height, height: width } : { width, height };
+  return { ...size, turn: ORIENTATIONS[orientation] ?? UPRIGHT, embed };
 }
