@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
@@ -220,4 +220,13 @@ describe("what may be asked", () => {
       "https://signet.example.com/verify",
     ]);
   });
+});
+
+test("ipcMain, openExternal and contextBridge each stand in one source file", () => {
+  const folder = path.resolve(import.meta.dirname, "../../apps/console/src");
+  const sources = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => /\.tsx?$/.test(name));
+  const where = (word: RegExp) => sources.filter((name) => word.test(readFileSync(path.join(folder, name), "utf8")));
+  expect(where(/\bipcMain\b/)).toEqual(["main/ipc.ts"]);
+  expect(where(/\bopenExternal\(/)).toEqual(["main/open-external.ts"]);
+  expect(where(/\bcontextBridge\b/)).toEqual(["preload/index.ts"]);
 });
