@@ -16,19 +16,22 @@ export type LeafRange = { start: number; end: number };
 
 /** SHA-256(0x00 ‖ leaf). */
 export function leafHash(sha256: Sha256, leaf: Uint8Array): Uint8Array {
-  const bytes = new Uint8Array(1 + leaf.length);
+  const bytes = leaf.length < small.length ? small.subarray(0, 1 + leaf.length) : new Uint8Array(1 + leaf.length);
   bytes.set(leaf, 1);
   return sha256(bytes);
 }
+// Written and hashed in one go, so one buffer serves all; its first byte stays 0.
+const small = new Uint8Array(2048);
 
 /** SHA-256(0x01 ‖ left ‖ right). */
 export function nodeHash(sha256: Sha256, left: Uint8Array, right: Uint8Array): Uint8Array {
-  const bytes = new Uint8Array(1 + left.length + right.length);
-  bytes[0] = 1;
-  bytes.set(left, 1);
-  bytes.set(right, 1 + left.length);
-  return sha256(bytes);
+  if (left.length !== 32 || right.length !== 32) throw new RangeError("a node joins two SHA-256 hashes");
+  pair.set(left, 1);
+  pair.set(right, 33);
+  return sha256(pair);
 }
+const pair = new Uint8Array(65);
+pair[0] = 1;
 
 /** The root of a tree without leaves: the hash of nothing. */
 export function emptyRoot(sha256: Sha256): Uint8Array {
@@ -118,11 +121,12 @@ export function appendedNodes(
   stored: readonly Uint8Array[],
 ): (NodePlace & { hash: Uint8Array })[] {
   const nodes = [{ level: 0, index, hash: leaf }];
-  let [hash, place] = [leaf, index];
-  for (const [level, left] of stored.entries()) {
+  let hash = leaf;
+  let place = index;
+  for (const left of stored) {
     hash = nodeHash(sha256, left, hash);
     place = half(place);
-    nodes.push({ level: level + 1, index: place, hash });
+    nodes.push({ level: nodes.length, index: place, hash });
   }
   return nodes;
 }

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash as digest } from "node:crypto";
 import type { Reader, Tx } from "../../kernel/db.ts";
 import { leafBytes, toHex } from "./anchor.ts";
 import type { InclusionProof, Leaf } from "./contract.ts";
@@ -17,7 +17,7 @@ import * as store from "./store.ts";
 
 /** The stored tree: appending and proving take a number of steps that grows with the logarithm of its size. */
 
-export const sha256: Sha256 = (bytes) => createHash("sha256").update(bytes).digest();
+export const sha256: Sha256 = (bytes) => digest("sha256", bytes, "buffer");
 
 /** Appends a leaf in the caller's transaction. @returns its index */
 export async function appendLeaf(tx: Tx, leaf: Leaf): Promise<number> {
