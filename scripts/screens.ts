@@ -65,7 +65,7 @@ async function photograph(look: string, options: (typeof looks)[number]["options
   await page.getByRole("button", { name: "Start" }).click();
   await page.getByRole("button", { name: "Sign here: Signature of the landlord" }).click();
   await page.getByText("Type", { exact: true }).click();
-  await page.getByRole("radio", { name: "Homemade Apple" }).check({ force: true });
+  await page.getByRole("radio", { name: "Homemade Apple" }).check();
   await page.getByRole("button", { name: "Use this signature" }).click();
   await page.getByText("Everything is filled in").waitFor();
   await shoot("second");
@@ -75,7 +75,9 @@ async function photograph(look: string, options: (typeof looks)[number]["options
   await shoot("sealed");
   await page.getByRole("button", { name: "Read it here" }).click();
   await drawn(page);
-  await page.locator(".reading").scrollIntoViewIfNeeded();
+  // The first page of the certificate.
+  await page.locator('[data-page="3"]').evaluate((element) => element.scrollIntoView());
+  await page.locator('[data-page="3"][data-drawn]').waitFor();
   await shoot("reading");
   const downloading = page.waitForEvent("download");
   await page.getByRole("button", { name: "Download the sealed PDF" }).click();

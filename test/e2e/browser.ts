@@ -34,7 +34,12 @@ export type Visit = { page: Page; context: BrowserContext; troubles: string[] };
 
 /** A person's own browser profile with one page; `troubles` gathers what must not happen. */
 export async function visit(browser: Browser, options: Parameters<Browser["newContext"]>[0]): Promise<Visit> {
-  const context = await browser.newContext({ locale: "en-GB", acceptDownloads: true, ...options });
+  const context = await browser.newContext({
+    locale: "en-GB",
+    reducedMotion: "reduce",
+    acceptDownloads: true,
+    ...options,
+  });
   const page = await context.newPage();
   const troubles: string[] = [];
   page.on("pageerror", (error) => troubles.push(error.message));

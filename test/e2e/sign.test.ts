@@ -52,7 +52,7 @@ describe("two people sign from their mailed links", () => {
     await desk.page.getByRole("button", { name: "Next" }).click();
     await desk.page.getByRole("button", { name: "Initials: Initials" }).click();
     await desk.page.getByRole("radiogroup", { name: "How to sign" }).getByText("Type").click();
-    await desk.page.getByRole("radio", { name: "Great Vibes" }).check({ force: true });
+    await desk.page.getByRole("radio", { name: "Great Vibes" }).check();
     await clean(desk.page);
     await desk.page.getByRole("button", { name: "Use these initials" }).click();
     await desk.page.getByRole("button", { name: "Sign here: Signature of the tenant" }).click();

@@ -33,10 +33,10 @@ export async function fillAsTenant(page: Page): Promise<void> {
   await control(page, "Begin of the tenancy").fill("2026-12-01");
   await page.getByRole("button", { name: "Next" }).click();
   await control(page, "Country").selectOption("CH");
-  await page.getByLabel("The rent is paid: every month").check({ force: true });
+  await page.getByLabel("The rent is paid: every month").check();
   await page.getByRole("button", { name: "Next" }).click();
   await control(page, "Months").fill("12");
-  await page.getByLabel("I have received the house rules").first().check({ force: true });
+  await page.getByLabel("I have received the house rules").first().check();
 }
 
 /** Draws a signature into the open dialog with the pointer. */
