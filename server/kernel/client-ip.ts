@@ -1,3 +1,4 @@
+import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
 
 type Range = [ipaddr.IPv4 | ipaddr.IPv6, number];
@@ -11,7 +12,7 @@ export type ClientIp = (peer: string | undefined, forwardedFor: string | undefin
 export function clientIp(trusted: readonly string[]): ClientIp {
   const ranges = trusted.map(parseRange);
   const isTrusted = (address: string) => {
-    if (!ipaddr.isValid(address)) return false;
+    if (!isAddress(address)) return false;
     const parsed = ipaddr.process(address);
     return ranges.some(([network, bits]) => network.kind() === parsed.kind() && parsed.match(network, bits));
   };
@@ -23,21 +24,24 @@ export function clientIp(trusted: readonly string[]): ClientIp {
       .map((hop) => hop.trim())
       .reverse();
     for (const hop of hops) {
-      if (!isTrusted(address) || !ipaddr.isValid(hop)) break;
+      if (!isTrusted(address) || !isAddress(hop)) break;
       address = normalize(hop);
     }
     return address;
   };
 }
 
+/** Stricter than the library, which takes `10.1` for 10.0.0.1 as old C functions do. */
+const isAddress = (text: string) => isIP(text) !== 0;
+
 function parseRange(entry: string): Range {
-  if (ipaddr.isValidCIDR(entry)) return ipaddr.parseCIDR(entry);
-  if (!ipaddr.isValid(entry)) throw new Error(`${entry} is neither an IP address nor a CIDR range`);
+  if (isAddress(entry.split("/")[0] ?? "") && ipaddr.isValidCIDR(entry)) return ipaddr.parseCIDR(entry);
+  if (!isAddress(entry)) throw new Error(`${entry} is neither an IP address nor a CIDR range`);
   const address = ipaddr.process(entry);
   return [address, address.kind() === "ipv4" ? 32 : 128];
 }
 
 /** `::ffff:192.0.2.1` and `192.0.2.1` are one client. */
 function normalize(address: string): string {
-  return ipaddr.isValid(address) ? ipaddr.process(address).toString() : address;
+  return isAddress(address) ? ipaddr.process(address).toString() : address;
 }
