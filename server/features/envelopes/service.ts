@@ -6,8 +6,10 @@ import { type PublishedVersion, publishedVersion } from "../templates/service.ts
 import { auditTrail } from "./audit.ts";
 import type { DocumentVersion, Envelope, ListEnvelopesQuery } from "./contract.ts";
 import { presentListed } from "./present.ts";
-import { type EnvelopeRecord, type Owner, readEnvelopes, readOwnedEnvelope } from "./store.ts";
+import { type OwnedEnvelope, type Owner, readEnvelopes, readOwnedEnvelope } from "./store.ts";
 import type { EnvelopeRow } from "./tables.ts";
+
+export type { OwnedEnvelope } from "./store.ts";
 
 /** The template version that the envelope was made from. */
 export function versionOf(deps: Deps, reader: Reader, envelope: EnvelopeRow): Promise<PublishedVersion> {
@@ -15,7 +17,7 @@ export function versionOf(deps: Deps, reader: Reader, envelope: EnvelopeRow): Pr
 }
 
 /** An envelope of this organization and mode. @throws AppError not-found */
-export async function ownedEnvelope(deps: Deps, id: string, owner: Owner): Promise<EnvelopeRecord> {
+export async function ownedEnvelope(deps: Deps, id: string, owner: Owner): Promise<OwnedEnvelope> {
   const record = await readOwnedEnvelope(deps.db.read, id, owner);
   if (record === undefined) throw notFound("The envelope");
   return record;
@@ -61,7 +63,7 @@ export function filenameOf(title: string, suffix = ""): string {
  */
 export async function documentOf(
   deps: Deps,
-  { envelope }: EnvelopeRecord,
+  { envelope }: OwnedEnvelope,
   version: DocumentVersion,
 ): Promise<{ bytes: Uint8Array; sha256: string; filename: string }> {
   const { sha256, suffix } = {

@@ -98,8 +98,8 @@ function listed(reader: Reader) {
     ]);
 }
 
-function whole(reader: Reader) {
-  return listed(reader).select((eb) => [
+function watched(reader: Reader) {
+  return listed(reader).select((eb) =>
     jsonArrayFrom(
       eb
         .selectFrom("viewers")
@@ -108,6 +108,11 @@ function whole(reader: Reader) {
         .where("viewers.revoked_at", "is", null)
         .orderBy("viewers.position"),
     ).as("viewers"),
+  );
+}
+
+function whole(reader: Reader) {
+  return watched(reader).select((eb) =>
     jsonArrayFrom(
       eb
         .selectFrom("revisions")
@@ -115,15 +120,16 @@ function whole(reader: Reader) {
         .whereRef("revisions.envelope", "=", "envelopes.id")
         .orderBy("revisions.number"),
     ).as("revisions"),
-  ]);
+  );
 }
 
 type ListedRow = EnvelopeRow & { recipients: RecipientRow[]; cc: CarbonCopyRow[] };
-type WholeRow = ListedRow & { viewers: ViewerRow[]; revisions: RevisionRow[] };
+type WatchedRow = ListedRow & { viewers: ViewerRow[] };
+type WholeRow = WatchedRow & { revisions: RevisionRow[] };
 
 // Built once: composing a statement of this size for every request costs more than running it.
 let byId: CompiledQuery<WholeRow> | undefined;
-let byOwner: CompiledQuery<WholeRow> | undefined;
+let byOwner: CompiledQuery<WatchedRow> | undefined;
 
 /** @param id of any organization: for callers that hold a token of this envelope, and for jobs */
 export async function readEnvelope(reader: Reader, id: string): Promise<EnvelopeRecord | undefined> {
@@ -132,15 +138,18 @@ export async function readEnvelope(reader: Reader, id: string): Promise<Envelope
   return rows[0] && recordOf(rows[0]);
 }
 
-export async function readOwnedEnvelope(reader: Reader, id: string, owner: Owner): Promise<EnvelopeRecord | undefined> {
-  byOwner ??= whole(reader)
+/** An envelope as its owner sees it: without the revisions, which only our own jobs need. */
+export type OwnedEnvelope = Omit<EnvelopeRecord, "revisions">;
+
+export async function readOwnedEnvelope(reader: Reader, id: string, owner: Owner): Promise<OwnedEnvelope | undefined> {
+  byOwner ??= watched(reader)
     .where("envelopes.id", "=", "")
     .where("envelopes.organization", "=", "")
     .where("envelopes.test_mode", "in", [0, 1])
     .compile();
   const parameters = [id, owner.organization, ...modes(owner)];
-  const { rows } = await reader.executeQuery<WholeRow>({ ...byOwner, parameters });
-  return rows[0] && recordOf(rows[0]);
+  const { rows } = await reader.executeQuery<WatchedRow>({ ...byOwner, parameters });
+  return rows[0] && ownedOf(rows[0]);
 }
 
 /** Always two values, so that the statement has one text. */
@@ -149,9 +158,13 @@ function modes({ testMode }: Owner): [number, number] {
   return testMode ? [1, 1] : [0, 0];
 }
 
-/** The row itself is the envelope: taking its fifty columns apart for each request costs more than the lists that ride along. */
 function recordOf(row: WholeRow): EnvelopeRecord {
-  return { envelope: row, recipients: row.recipients, cc: row.cc, viewers: row.viewers, revisions: row.revisions };
+  return { ...ownedOf(row), revisions: row.revisions };
+}
+
+/** The row itself is the envelope: taking its forty columns apart for each request costs more than the lists that ride along. */
+function ownedOf(row: WatchedRow): OwnedEnvelope {
+  return { envelope: row, recipients: row.recipients, cc: row.cc, viewers: row.viewers };
 }
 
 export type ListFilter = {

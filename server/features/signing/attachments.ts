@@ -6,7 +6,7 @@ import { newId } from "../../kernel/ids.ts";
 import { enqueue } from "../../kernel/jobs.ts";
 import type { RequestInfo } from "../../kernel/request.ts";
 import { appendAudit } from "../envelopes/audit.ts";
-import type { EnvelopeRecord } from "../envelopes/progress.ts";
+import type { OwnedEnvelope } from "../envelopes/service.ts";
 import { versionOf } from "../envelopes/service.ts";
 import { type AttachmentType, attachmentTypes, type PlacedField } from "../templates/contract.ts";
 import { type Attachment, maxAttachmentBytes, maxAttachmentsBytes } from "./contract.ts";
@@ -122,7 +122,7 @@ function checkPicture(type: AttachmentType, bytes: Uint8Array): void {
 /** A file that somebody attached and submitted, for the organization. @throws AppError `not-found` */
 export async function submittedAttachment(
   deps: Deps,
-  { envelope }: EnvelopeRecord,
+  { envelope }: OwnedEnvelope,
   id: string,
 ): Promise<{ row: AttachmentRow; bytes: Uint8Array }> {
   const row = await store.findSubmittedAttachment(deps.db.read, envelope.id, id);

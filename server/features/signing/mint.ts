@@ -6,7 +6,7 @@ import { hashSecret, newId, newSecret } from "../../kernel/ids.ts";
 import type { ProblemError } from "../../kernel/problem.ts";
 import type { RequestInfo } from "../../kernel/request.ts";
 import { appendAudit } from "../envelopes/audit.ts";
-import type { EnvelopeRecord } from "../envelopes/progress.ts";
+import type { OwnedEnvelope } from "../envelopes/service.ts";
 import type { CreateSigningSession, SigningSessionCreated } from "./contract.ts";
 import { standingOf } from "./signer.ts";
 import { actionRefusal } from "./state.ts";
@@ -19,7 +19,7 @@ import * as store from "./store.ts";
 export async function mintSession(
   deps: Deps,
   caller: OrganizationCaller,
-  { envelope, recipients }: EnvelopeRecord,
+  { envelope, recipients }: OwnedEnvelope,
   input: CreateSigningSession,
   request: RequestInfo,
 ): Promise<SigningSessionCreated> {
