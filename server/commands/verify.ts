@@ -1,13 +1,10 @@
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
-import {
-  certificatesIn,
-  type FileReport,
-  ownEvidence,
-  remoteEvidence,
-  verifyFile,
-} from "../features/evidence/verify-file.ts";
+import { certificatesIn } from "../features/evidence/pem.ts";
+import { type FileReport, ownEvidence, remoteEvidence, verifyFile } from "../features/evidence/verify-file.ts";
 import { AnchorKeys } from "../features/keys/contract.ts";
+import type { Deps } from "../kernel/deps.ts";
+import { type Outbound, openOutbound } from "../kernel/outbound.ts";
 import { type Command, type CommandContext, optional, print, table, UsageError } from "./command.ts";
 import { withDeps } from "./with-deps.ts";
 
@@ -30,12 +27,22 @@ export const verify: Command = {
         const { source, pins } = await ownEvidence(deps);
         return await verifyFile(deps, bytes, source, pins);
       }
-      return await verifyFile(deps, bytes, await remoteEvidence(deps.outbound, server), await pinsOf(context));
+      const source = await remoteEvidence(outboundTo(deps, server), server);
+      return await verifyFile(deps, bytes, source, await pinsOf(context));
     });
     print(context, report, describe(file, report));
     return report.exitCode;
   },
 };
+
+/** Whoever runs the command names the server, so it may stand in their own network and speak plain HTTP. */
+function outboundTo({ config }: Deps, server: string): Outbound {
+  const url = URL.parse(server);
+  if (!url) throw new UsageError("--server is no URL");
+  const port = url.port || (url.protocol === "https:" ? "443" : "80");
+  const allow = [`verify=0.0.0.0/0:${port}`, `verify=[::/0]:${port}`];
+  return openOutbound({ allow, proxy: config.outboundProxy, caFile: config.caFile });
+}
 
 /** What the caller trusts: the keys and certificates of files that came another way than the evidence. */
 async function pinsOf(context: CommandContext): Promise<{ kids: string[]; certificates: string[] }> {

@@ -60,11 +60,16 @@ const connectTimeoutMs = 10_000;
 
 type Target = { url: URL; hostname: string; port: number; addresses: string[]; private: boolean };
 
+/** PEM of the authorities that are trusted: those that come with Node, and those of the operator's file. */
+export function trustedAuthorities(caFile: string | undefined): string[] {
+  return caFile === undefined ? getCACertificates() : [...getCACertificates(), readFileSync(caFile, "utf8")];
+}
+
 /** @throws Error when an entry or the CA file cannot be read, so that the start stops */
 export function openOutbound(options: OutboundOptions = {}): Outbound {
   const allow = (options.allow ?? []).map(parseAllowEntry);
   const lookup = options.lookup ?? ((hostname: string) => systemLookup(hostname, { all: true, order: "verbatim" }));
-  const ca = options.caFile === undefined ? undefined : [...getCACertificates(), readFileSync(options.caFile, "utf8")];
+  const ca = options.caFile === undefined ? undefined : trustedAuthorities(options.caFile);
 
   async function aim(purpose: string, text: string): Promise<Target> {
     const url = URL.parse(text);

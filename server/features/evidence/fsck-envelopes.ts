@@ -6,11 +6,11 @@ import { versionOf } from "../envelopes/service.ts";
 import { caCertificates, ensureKeys } from "../keys/service.ts";
 import { listMail } from "../mail/service.ts";
 import { submissionsOf } from "../signing/service.ts";
-import { bytesOf, type Findings } from "./fsck.ts";
+import { bytesOf, type Findings } from "./findings.ts";
 import { sealEnvelope } from "./jobs.ts";
+import { derOf } from "./pem.ts";
 import { presentLeaf } from "./present.ts";
 import * as store from "./store.ts";
-import { derOf } from "./verify-file.ts";
 
 const pageSize = 100;
 

@@ -4,7 +4,7 @@ import { publicAnchorKeys } from "../keys/service.ts";
 import { fromHex, leafBytes, toHex } from "./anchor.ts";
 import { anchorHolds } from "./anchoring.ts";
 import type { Anchor } from "./contract.ts";
-import type { Findings } from "./fsck.ts";
+import type { Findings } from "./findings.ts";
 import { appendedNodes, foldNodes, leafHash, nodesOf, siblingsOf, verifyConsistency } from "./merkle.ts";
 import { presentAnchor, presentLeaf } from "./present.ts";
 import * as store from "./store.ts";

@@ -1,10 +1,10 @@
 import { randomBytes, X509Certificate } from "node:crypto";
-import { readFileSync } from "node:fs";
-import { getCACertificates } from "node:tls";
 import type { TimestampSource } from "../../../workers/protocol.ts";
 import type { Config } from "../../config.ts";
 import type { Deps } from "../../kernel/deps.ts";
+import { trustedAuthorities } from "../../kernel/outbound.ts";
 import { timestampAuthority } from "../keys/service.ts";
+import { certificatesIn } from "./pem.ts";
 
 /** A source of time for seals. The worker issues or verifies the token; here are keys and network only. */
 export type TimeSource = {
@@ -81,8 +81,7 @@ const roots = new WeakMap<Config, Uint8Array[]>();
 function trustedRoots(config: Config): Uint8Array[] {
   let trusted = roots.get(config);
   if (!trusted) {
-    const own = config.caFile === undefined ? [] : certificatesIn(readFileSync(config.caFile, "utf8"));
-    trusted = [...getCACertificates("bundled"), ...own].map((pem) => new X509Certificate(pem).raw);
+    trusted = trustedAuthorities(config.caFile).flatMap(certificatesIn);
     roots.set(config, trusted);
   }
   return trusted;
@@ -93,6 +92,3 @@ export function trustedRoot(config: Config, sha256: string): Uint8Array | undefi
   const wanted = sha256.toUpperCase();
   return trustedRoots(config).find((der) => new X509Certificate(der).fingerprint256.replaceAll(":", "") === wanted);
 }
-
-const certificatesIn = (pem: string): string[] =>
-  pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];

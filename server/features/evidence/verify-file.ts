@@ -1,10 +1,11 @@
-import { createHash, X509Certificate } from "node:crypto";
+import { createHash } from "node:crypto";
 import type { SealReport } from "../../../workers/seal/verify.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import type { Outbound } from "../../kernel/outbound.ts";
 import { type AnchorKey, AnchorKeys } from "../keys/contract.ts";
 import { caCertificates, publicAnchorKeys } from "../keys/service.ts";
 import { VerifyResult } from "./contract.ts";
+import { certificatesIn, derOf } from "./pem.ts";
 import { lookUpDocument } from "./service.ts";
 import { type Step, verifyEvidence } from "./verify.ts";
 
@@ -142,14 +143,4 @@ export async function remoteEvidence(outbound: Outbound, server: string): Promis
     keys,
     certificates,
   };
-}
-
-/** DER of every certificate in a PEM text. @throws Error when one cannot be read */
-export function certificatesIn(pem: string): Uint8Array[] {
-  return (pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []).map(derOf);
-}
-
-/** @throws Error when the PEM is no certificate */
-export function derOf(pem: string): Uint8Array {
-  return new X509Certificate(pem).raw;
 }
