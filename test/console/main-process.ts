@@ -1,9 +1,10 @@
-import { copyFileSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
+import { execFile } from "node:child_process";
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { createRequire, registerHooks } from "node:module";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
-import { build } from "electron-vite";
+import { promisify } from "node:util";
 import { methodNames } from "../../apps/console/src/shared/ipc.ts";
 
 /** The console's real main bundle, started in this process on the stand-in for Electron. */
@@ -13,19 +14,11 @@ export const bundles = path.join(root, "dist/console");
 const mainBundle = path.join(bundles, "main/index.js");
 const standInFile = path.join(import.meta.dirname, "electron-stand-in.ts");
 
-/** Builds the three bundles unless they are newer than all they are made of. */
+/** Builds the bundles when they are missing or old. Test files run side by side: one builds, the others wait for it. */
 export async function buildConsole(): Promise<void> {
-  const built = statSync(path.join(bundles, "renderer/index.html"), { throwIfNoEntry: false })?.mtimeMs ?? 0;
-  const sources = ["apps/console", "apps/shared", "electron.vite.config.ts", "package-lock.json"];
-  if (built > Math.max(...sources.map(newest))) return;
-  await build({ root, configFile: path.join(root, "electron.vite.config.ts"), logLevel: "warn" });
-}
-
-function newest(place: string): number {
-  const full = path.join(root, place);
-  if (!statSync(full).isDirectory()) return statSync(full).mtimeMs;
-  const entries = readdirSync(full, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
-  return Math.max(...entries.map((entry) => statSync(path.join(entry.parentPath, entry.name)).mtimeMs));
+  mkdirSync(path.join(root, "dist"), { recursive: true });
+  const lock = path.join(root, "dist/.console-lock");
+  await promisify(execFile)("flock", [lock, process.execPath, "scripts/build-console.ts"], { cwd: root });
 }
 
 // Vitest would transform what it imports: the bundle and the stand-in are loaded by Node itself, so that they meet.
