@@ -1,0 +1,143 @@
+import { cp, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { openDeps } from "../../../server/compose.ts";
+import { type Config, loadConfig } from "../../../server/config.ts";
+import type { FsckReport } from "../../../server/features/evidence/findings.ts";
+import { fsck } from "../../../server/features/evidence/fsck.ts";
+import { createLog } from "../../../server/kernel/log.ts";
+import { startAppliance } from "../../harness/appliance.ts";
+import { enter, movableClock, ok, publishTemplate, send, submission } from "../signing/flow.ts";
+
+/** Somebody with full access to the data folder changes one thing: fsck must name it. */
+
+let folder: string;
+let original: string;
+let envelope: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), "signet-fsck-"));
+  original = path.join(folder, "original");
+  const clock = movableClock(new Date().toISOString());
+  const app = await startAppliance({ clock });
+  const template = await publishTemplate(app);
+  for (let round = 0; round < 2; round += 1) {
+    clock.advance(60_000);
+    envelope = (await send(app, template)).id;
+    for (const email of ["ada@example.com", "ben@example.com"]) {
+      clock.advance(60_000);
+      const bearer = await enter(app, email);
+      await ok(app, 200, "/v1/signing/submit", { key: { bearer }, json: await submission(app, bearer) });
+      await app.jobs.idle();
+    }
+  }
+  await app.deps.db.close();
+  await cp(app.folder, original, { recursive: true });
+  await app.stop().catch(() => undefined);
+  await rm(app.folder, { recursive: true, force: true });
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const configOf = (dataDir: string): Config => loadConfig({ SIGNET_DATA_DIR: dataDir, SIGNET_LOG_LEVEL: "silent" });
+
+async function check(statements: string): Promise<FsckReport> {
+  const copy = await mkdtemp(path.join(folder, "copy-"));
+  await cp(original, copy, { recursive: true });
+  const raw = new DatabaseSync(path.join(copy, "signet.db"));
+  raw.exec("PRAGMA foreign_keys = OFF");
+  for (const table of ["audit_entries", "leaves", "merkle_nodes", "anchors"]) {
+    raw.exec(`DROP TRIGGER ${table}_no_update; DROP TRIGGER ${table}_no_delete`);
+  }
+  raw.exec(statements.replaceAll("$ENVELOPE", `'${envelope}'`));
+  raw.close();
+  const { deps, close } = await openDeps({ config: configOf(copy), log: createLog("silent") });
+  try {
+    return await fsck(deps);
+  } finally {
+    await close();
+  }
+}
+
+test("an untouched folder is whole, and everything was looked at", async () => {
+  const report = await check("");
+  expect(report).toMatchObject({ ok: true, problems: [] });
+  expect(report.checked).toMatchObject({ envelopes: 2, revisions: 6, "sealed documents": 2, leaves: 2 });
+  for (const what of ["audit entries", "anchors", "mails", "blobs"]) expect(report.checked[what]).toBeGreaterThan(0);
+});
+
+const first = "(SELECT min(id) FROM envelopes)";
+const damages: [string, string, string, RegExp][] = [
+  [
+    "a changed audit entry",
+    "UPDATE audit_entries SET ip = '203.0.113.9' WHERE envelope = $ENVELOPE AND seq = 3",
+    "audit-chain",
+    /entry 3 /,
+  ],
+  [
+    "a missing last audit entry",
+    "DELETE FROM audit_entries WHERE envelope = $ENVELOPE AND seq = (SELECT max(seq) FROM audit_entries WHERE envelope = $ENVELOPE)",
+    "audit-chain",
+    /does not follow/,
+  ],
+  [
+    "revisions in another order",
+    "UPDATE revisions SET number = 9 WHERE envelope = $ENVELOPE AND number = 1; UPDATE revisions SET number = 1 WHERE envelope = $ENVELOPE AND number = 2; UPDATE revisions SET number = 2 WHERE envelope = $ENVELOPE AND number = 9",
+    "revision",
+    /does not begin with the bytes/,
+  ],
+  [
+    "a revision that names no file",
+    `UPDATE revisions SET sha256 = '${"ab".repeat(32)}' WHERE envelope = $ENVELOPE AND number = 1`,
+    "blob",
+    /./,
+  ],
+  [
+    "another sealed document",
+    `UPDATE envelopes SET sealed_sha256 = (SELECT certificate_sha256 FROM envelopes WHERE id = $ENVELOPE) WHERE id = $ENVELOPE`,
+    "sealed-document",
+    /does not begin with what was signed/,
+  ],
+  [
+    "a changed leaf",
+    "UPDATE leaves SET leaf = replace(leaf, 'false', 'true') WHERE leaf_index = 0",
+    "leaf",
+    /does not have the hash/,
+  ],
+  ["a changed leaf column", "UPDATE leaves SET test_mode = 1 WHERE leaf_index = 0", "leaf", /columns/],
+  ["a missing leaf", "DELETE FROM leaves WHERE leaf_index = 0", "leaf", /missing/],
+  [
+    "a changed node",
+    `UPDATE merkle_nodes SET hash = '${"cd".repeat(32)}' WHERE level = 1 AND node_index = 0`,
+    "tree",
+    /stored hash is wrong/,
+  ],
+  ["a missing node", "DELETE FROM merkle_nodes WHERE level = 0 AND node_index = 1", "tree", /no node 1 on level 0/],
+  [
+    "a changed anchor",
+    "UPDATE anchors SET created_at = '2020-01-01T00:00:00.000Z' WHERE sequence = 1",
+    "anchor",
+    /hash or signature/,
+  ],
+  ["a missing anchor", "DELETE FROM anchors WHERE sequence = 1", "anchor", /before it is missing/],
+  [
+    "a mail that is gone",
+    "DELETE FROM mails WHERE kind = 'completed' AND to_email = 'ada@example.com'",
+    "mail",
+    /was not told/,
+  ],
+  ["a seal that nobody makes", `UPDATE envelopes SET seal = 'pending' WHERE id = ${first}`, "job", /no job/],
+  [
+    "a row that names nothing",
+    `UPDATE recipients SET envelope = 'env_nowhere' WHERE envelope = ${first}`,
+    "database",
+    /recipients/,
+  ],
+];
+test.each(damages)("finds %s", async (_, statements, kind, message) => {
+  const report = await check(statements);
+  expect(report.ok).toBe(false);
+  const found = report.problems.filter((problem) => problem.kind === kind);
+  expect(found.map((problem) => problem.message).join("\n")).toMatch(message);
+});
