@@ -1,5 +1,6 @@
 import type { Deps } from "../../kernel/deps.ts";
-import { handle, type JobBinding } from "../../kernel/job-runner.ts";
+import { handle, type JobBinding, RetryLater } from "../../kernel/job-runner.ts";
+import { PoolBusy } from "../../kernel/pool.ts";
 import { loadEnvelope, markSealFailed } from "../envelopes/progress.ts";
 import { scheduleAnchor, signNextAnchor } from "./anchoring.ts";
 import { tellCompleted } from "./completion.ts";
@@ -8,7 +9,7 @@ import { countSeal, sealCompleted } from "./sealing.ts";
 
 export function handlers(deps: Deps): JobBinding[] {
   return [
-    handle(sealEnvelope, ({ envelope }, { signal }) => sealCompleted(deps, envelope, signal), {
+    handle(sealEnvelope, ({ envelope }, { signal }) => patiently(sealCompleted(deps, envelope, signal)), {
       async onDead({ envelope }, error, tx) {
         const record = await loadEnvelope(tx, envelope);
         if (record?.envelope.seal !== "pending") return;
@@ -23,4 +24,16 @@ export function handlers(deps: Deps): JobBinding[] {
       return commit ?? ((tx) => scheduleAnchor(tx, deps));
     }),
   ];
+}
+
+const busyMs = 1000;
+
+/** Many seals at once are no failure of any of them. */
+async function patiently<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof PoolBusy) throw new RetryLater(error.message, busyMs);
+    throw error;
+  }
 }

@@ -20,8 +20,9 @@ export type EvidenceSource = {
 export type FileVerdict =
   /** Everything holds, under keys that are trusted from outside. */
   | "valid"
-  /** Everything holds, but the keys came with the evidence, or no anchor covers it yet. */
+  /** Everything holds, but the keys came with the evidence. */
   | "unpinned"
+  /** The seal holds under trusted keys, and no anchor covers it yet. */
   | "not-anchored"
   | "invalid";
 
