@@ -26,7 +26,7 @@ export function pageHeaders(nonce: string, embedOrigin: string | null): Record<s
     ...(embedOrigin === null && { "x-frame-options": "DENY" }),
     "referrer-policy": "no-referrer",
     "x-content-type-options": "nosniff",
-    "permissions-policy": "camera=(), microphone=(), geolocation=(), payment=(), usb=(), interest-cohort=()",
+    "permissions-policy": "camera=(), microphone=(), geolocation=(), payment=(), usb=()",
     "cross-origin-opener-policy": "same-origin",
     "cache-control": "no-store",
   };

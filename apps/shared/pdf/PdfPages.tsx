@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useLayoutEffect, useRef, useState } from "react";
+import { memo, type ReactNode, useEffect, useLayoutEffect, useRef, useState } from "react";
 import { translator } from "../i18n.ts";
 import type { OpenPdf, PageSize } from "./document.ts";
 import "./pdf.css";
@@ -96,7 +96,8 @@ type PageProps = {
   overlay: Props["overlay"];
 };
 
-function Page({ size, of, scale, pdf, overlay }: PageProps) {
+/** Drawn anew only when its own size or drawing changes, not with every key that is typed into a field. */
+const Page = memo(function Page({ size, of, scale, pdf, overlay }: PageProps) {
   const t = translator("common");
   const box = useRef<HTMLElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
@@ -134,7 +135,7 @@ function Page({ size, of, scale, pdf, overlay }: PageProps) {
       {overlay?.(size.page, scale)}
     </section>
   );
-}
+});
 
 /** Whether the element is within a window's height of the window. */
 function useNear(element: React.RefObject<HTMLElement | null>): boolean {

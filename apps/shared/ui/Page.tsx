@@ -3,6 +3,7 @@ import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { type ReactNode, StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { styleNonce } from "../start.ts";
+import { Boundary } from "./Boundary.tsx";
 import "./styles.ts";
 import { theme } from "./theme.ts";
 
@@ -15,7 +16,9 @@ export function show(page: ReactNode): void {
   createRoot(root).render(
     <StrictMode>
       <MantineProvider theme={theme} defaultColorScheme="auto" getStyleNonce={styleNonce}>
-        <QueryClientProvider client={queries}>{page}</QueryClientProvider>
+        <QueryClientProvider client={queries}>
+          <Boundary>{page}</Boundary>
+        </QueryClientProvider>
       </MantineProvider>
     </StrictMode>,
   );

@@ -61,7 +61,7 @@ export default function DocumentScreen(props: ScreenProps) {
         {view.envelope.testMode && <p className="test-banner">{t("testMode")}</p>}
         <div className="bar document-bar">
           <Brand />
-          <h1 ref={heading} tabIndex={-1}>
+          <h1 ref={heading} tabIndex={-1} dir="auto">
             {view.envelope.title}
           </h1>
           {!narrow && <Zoom zoom={zoom} onZoom={setZoom} />}
@@ -77,7 +77,7 @@ export default function DocumentScreen(props: ScreenProps) {
           <p className="intro-lead">
             {t("intro.lead", { sender: view.sender.name ?? view.sender.organization, name: view.recipient.name })}
           </p>
-          {view.envelope.message && <blockquote>{view.envelope.message}</blockquote>}
+          {view.envelope.message && <blockquote dir="auto">{view.envelope.message}</blockquote>}
           {view.parties.length > 1 && <Parties view={view} />}
         </section>
         {(document.isError || broken !== null) && <Failure error={document.error ?? broken} />}

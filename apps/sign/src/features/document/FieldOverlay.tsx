@@ -26,8 +26,8 @@ function placed(box: BoxOf, scale: number): CSSProperties {
 
 /** Everything of one page that the signer fills in or that is filled in for them, where the document has it. */
 export function FieldOverlay({ page, scale, narrow }: { page: number; scale: number; narrow: boolean }) {
-  const { fields } = useFilling();
-  return fields.flatMap((field) =>
+  const onPage = useFilling().onPage.get(page) ?? [];
+  return onPage.flatMap((field) =>
     boxesOn(field, page).map(({ key, box, option }) => (
       <FieldBox key={key} field={field} box={box} option={option} scale={scale} narrow={narrow} />
     )),

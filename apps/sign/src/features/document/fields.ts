@@ -61,6 +61,18 @@ export function shownFields(view: SigningView, answers: Answers): Mine[] {
   return visibleFields(own, answers.values).sort((a, b) => placeOf(a) - placeOf(b));
 }
 
+/** The fields of each page, in the given order. */
+export function fieldsByPage(fields: readonly Mine[]): ReadonlyMap<number, readonly Mine[]> {
+  const pages = new Map<number, Mine[]>();
+  for (const field of fields) {
+    const options = field.type === "radio" ? field.options.flatMap((option) => option.box?.page ?? []) : [];
+    for (const page of new Set([...field.boxes.map((box) => box.page), ...options])) {
+      pages.set(page, [...(pages.get(page) ?? []), field]);
+    }
+  }
+  return pages;
+}
+
 export function isList(value: FieldInput | readonly string[] | undefined): value is readonly string[] {
   return Array.isArray(value);
 }

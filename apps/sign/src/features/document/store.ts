@@ -11,6 +11,8 @@ export type Filling = {
   answers: Answers;
   /** Visible fields of the signer, in reading order. */
   fields: readonly Mine[];
+  /** The same by page; a field that stands on two pages is in both. */
+  onPage: ReadonlyMap<number, readonly Mine[]>;
   problems: Problems;
   current: string | null;
   /** Fields that the signer has been in. */

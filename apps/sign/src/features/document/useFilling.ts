@@ -1,7 +1,16 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import type { Attachment, SignatureInput, SigningView } from "../../../../../server/features/signing/contract.ts";
 import type { FieldInput } from "../../../../../server/features/templates/contract.ts";
-import { type Answers, initialAnswers, isAutomatic, isList, type Mine, nextOpen, shownFields } from "./fields.ts";
+import {
+  type Answers,
+  fieldsByPage,
+  initialAnswers,
+  isAutomatic,
+  isList,
+  type Mine,
+  nextOpen,
+  shownFields,
+} from "./fields.ts";
 import { computedTexts } from "./formulas.ts";
 import { noProblems, type Problems, problemsOf } from "./problems.ts";
 import type { Filling, SignatureKind } from "./store.ts";
@@ -19,6 +28,7 @@ export function useFillingState(view: SigningView, token: string) {
   const [dialog, setDialog] = useState<OpenDialog | null>(null);
   const [touched, setTouched] = useState(false);
   const fields = useMemo(() => shownFields(view, answers), [view, answers]);
+  const onPage = useMemo(() => fieldsByPage(fields), [fields]);
   const computed = useMemo(() => computedTexts(view, answers), [view, answers]);
   useLeaveWarning(touched);
 
@@ -103,6 +113,7 @@ export function useFillingState(view: SigningView, token: string) {
     token,
     answers,
     fields,
+    onPage,
     problems,
     current,
     uploads,

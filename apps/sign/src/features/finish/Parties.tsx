@@ -16,7 +16,7 @@ export function Parties({ view }: { view: SigningView }) {
             <li key={`${party.role} ${party.name}`} data-done={done || undefined}>
               {done ? <Check size={18} /> : ended ? <Cross size={18} /> : <Clock size={18} />}
               <span>
-                <b>{party.name}</b> <span className="soft">{party.role}</span>
+                <b dir="auto">{party.name}</b> <span className="soft">{party.role}</span>
               </span>
               <span className="soft">{t(`parties.${party.status}`)}</span>
             </li>
