@@ -179,6 +179,53 @@ describe("the signing page", () => {
     await context.close();
   });
 
+  test("leads back to the field that the service refuses, and warns before filled-in work is lost", async () => {
+    await sendAgreement(app, template);
+    const { page, context } = await visit(browser, phone);
+    await page.goto(await linkFor(app, ada.email));
+    await enterCode(app, page, ada.email);
+    await fillAsTenant(page);
+    await page.getByRole("button", { name: "Next" }).click();
+    for (const [prompt, use] of [
+      ["Initials: Initials", "Use these initials"],
+      ["Sign here: Signature of the tenant", "Use this signature"],
+    ] as const) {
+      await page.getByRole("button", { name: prompt }).click();
+      await page.getByText("Type", { exact: true }).click();
+      await page.getByRole("button", { name: use }).click();
+    }
+    // The page checks what the service checks, so a refusal has to be made.
+    await page.route("**/v1/signing/submit", (route) =>
+      route.fulfill({
+        status: 422,
+        contentType: "application/problem+json",
+        body: JSON.stringify({
+          type: `${app.url}/errors/validation-failed`,
+          title: "Validation failed",
+          status: 422,
+          detail: "The request has invalid members.",
+          code: "validation-failed",
+          instance: "/v1/signing/submit",
+          requestId: "req_test",
+          errors: [{ pointer: "#/fields/street", code: "pattern", detail: "There is no such street." }],
+        }),
+      }),
+    );
+    await finish(page);
+    await page.getByText("There is no such street.").waitFor();
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    expect(await control(page, "Street and number").inputValue()).toBe("Lindenhof 4");
+    await clean(page);
+    await page.unroute("**/v1/signing/submit");
+
+    const warned = page.waitForEvent("dialog");
+    await page.close({ runBeforeUnload: true });
+    const warning = await warned;
+    expect(warning.type()).toBe("beforeunload");
+    await warning.accept();
+    await context.close();
+  });
+
   test("survives a reload, says what is wrong with a code, and lets the signer decline", {
     timeout: 60_000,
   }, async () => {
