@@ -38,11 +38,14 @@ type State = { request: RequestInfo; template: string };
 export function createApi(options: ApiOptions): Api {
   const { deps, bindings } = options;
   const idempotency = createIdempotency(deps);
-  const router = new Router<State>({ sensitive: true, strict: true });
+  const routers = new Map<string, Router<State>>();
   for (const binding of bindings) {
-    const { method, path } = binding.endpoint;
-    router.register(path.replaceAll(/\{(\w+)\}/g, ":$1"), [method], (ctx: Context) => serve(ctx, binding));
-    if (binding.endpoint.cors) router.register(path.replaceAll(/\{(\w+)\}/g, ":$1"), ["OPTIONS"], preflight);
+    const { method, path, cors } = binding.endpoint;
+    const router = routers.get(shelfOf(path)) ?? new Router<State>({ sensitive: true, strict: true });
+    routers.set(shelfOf(path), router);
+    const pattern = path.replaceAll(/\{(\w+)\}/g, ":$1");
+    router.register(pattern, [method], (ctx: Context) => serve(ctx, binding));
+    if (cors) router.register(pattern, ["OPTIONS"], preflight);
   }
 
   async function serve(ctx: Context, binding: Binding): Promise<void> {
@@ -153,6 +156,23 @@ export function createApi(options: ApiOptions): Api {
     return { status, body: problem, headers };
   }
 
+  /** The label sets of each route are looked up once: prom-client's own look-up is dearer than all the rest of a small answer. */
+  const counters = new Map<string, (seconds: number) => void>();
+  function count(method: string, route: string, status: number, seconds: number): void {
+    const name = `${method} ${route} ${status}`;
+    let counter = counters.get(name);
+    if (!counter) {
+      const histogram = deps.metrics.httpSeconds.labels({ method, route });
+      const requests = deps.metrics.httpRequests.labels({ method, route, status: String(status) });
+      counter = (value) => {
+        histogram.observe(value);
+        requests.inc();
+      };
+      counters.set(name, counter);
+    }
+    counter(seconds);
+  }
+
   /** Request id, client, access log, metrics, and the only place where an error becomes an answer. */
   async function observe(ctx: Context, next: Next): Promise<void> {
     const started = performance.now();
@@ -184,8 +204,7 @@ export function createApi(options: ApiOptions): Api {
     ctx.res.once("close", () => {
       const seconds = (performance.now() - started) / 1000;
       const { template } = stateOf(ctx);
-      deps.metrics.httpSeconds.observe({ method: ctx.method, route: template }, seconds);
-      deps.metrics.httpRequests.inc({ method: ctx.method, route: template, status: String(ctx.status) });
+      count(ctx.method, template, ctx.status, seconds);
       deps.log.debug(
         { requestId, method: ctx.method, route: template, status: ctx.status, ms: Math.round(seconds * 1000) },
         "request",
@@ -212,7 +231,7 @@ export function createApi(options: ApiOptions): Api {
   }
 
   /** What no endpoint took: 405 where the path is known with another method, else on to the pages. */
-  async function otherMethods(ctx: Context, next: Next): Promise<void> {
+  async function otherMethods(router: Router<State>, ctx: Context, next: Next): Promise<void> {
     const layers = router.match(ctx.path, ctx.method).path;
     const methods = [...new Set(layers.flatMap((layer) => layer.methods))];
     if (methods.length === 0) return next();
@@ -220,11 +239,26 @@ export function createApi(options: ApiOptions): Api {
     throw new AppError("method-not-allowed", { detail: `This address supports ${methods.join(", ")}.` });
   }
 
-  const matched = router.routes();
+  const shelves = new Map([...routers].map(([shelf, router]) => [shelf, { router, matched: router.routes() }]));
   return {
     observe,
-    routes: (ctx, next) => matched(ctx as Parameters<typeof matched>[0], () => otherMethods(ctx, next)),
+    async routes(ctx, next) {
+      const shelf = shelves.get(shelfOf(ctx.path));
+      if (!shelf) return await next();
+      return await shelf.matched(ctx as Parameters<typeof shelf.matched>[0], () =>
+        otherMethods(shelf.router, ctx, next),
+      );
+    },
   };
+}
+
+/**
+ * Endpoints with as many segments and the same first two stand in one router, so that a request is matched against a
+ * handful of patterns instead of all of them. The first two segments of every path are fixed.
+ */
+function shelfOf(path: string): string {
+  const segments = path.split("/");
+  return `${segments.length}/${segments[1]}/${segments[2]}`;
 }
 
 /** Made only for who asks: aborting builds an error object, which costs more than a small read. */

@@ -1,4 +1,3 @@
-import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
 
 type Range = [ipaddr.IPv4 | ipaddr.IPv6, number];
@@ -32,7 +31,7 @@ export function clientIp(trusted: readonly string[]): ClientIp {
 }
 
 /** Stricter than the library, which takes `10.1` for 10.0.0.1 as old C functions do. */
-const isAddress = (text: string) => isIP(text) !== 0;
+const isAddress = (text: string) => ipaddr.IPv4.isValidFourPartDecimal(text) || ipaddr.IPv6.isValid(text);
 
 function parseRange(entry: string): Range {
   if (isAddress(entry.split("/")[0] ?? "") && ipaddr.isValidCIDR(entry)) return ipaddr.parseCIDR(entry);
@@ -41,7 +40,16 @@ function parseRange(entry: string): Range {
   return [address, address.kind() === "ipv4" ? 32 : 128];
 }
 
-/** `::ffff:192.0.2.1` and `192.0.2.1` are one client. */
+const mostKnown = 10_000;
+const known = new Map<string, string>();
+
+/** `::ffff:192.0.2.1` and `192.0.2.1` are one client. Remembered, because parsing one costs as much as a small read. */
 function normalize(address: string): string {
-  return isAddress(address) ? ipaddr.process(address).toString() : address;
+  let normal = known.get(address);
+  if (normal === undefined) {
+    normal = isAddress(address) ? ipaddr.process(address).toString() : address;
+    if (known.size >= mostKnown) known.clear();
+    known.set(address, normal);
+  }
+  return normal;
 }

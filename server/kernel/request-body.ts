@@ -40,39 +40,38 @@ function unsupported(got: string, accepted: readonly string[]): AppError {
 
 /**
  * Reads the whole body, never more than `limit` bytes of it.
- * @throws AppError `payload-too-large`; the rest of the body is then drained without being kept
+ * @throws AppError `payload-too-large`
  */
 export async function readBytes(request: IncomingMessage, limit: number): Promise<Buffer> {
   const declared = Number(request.headers["content-length"] ?? 0);
   if (declared > limit) throw tooLarge(request, limit);
   const chunks: Buffer[] = [];
   let size = 0;
-  return await new Promise((resolve, reject) => {
-    request.on("data", (chunk: Buffer) => {
+  const whole = await new Promise<boolean>((resolve, reject) => {
+    const take = (chunk: Buffer) => {
       size += chunk.length;
       if (size <= limit) chunks.push(chunk);
       else {
-        chunks.length = 0;
-        request.removeAllListeners("data");
-        reject(tooLarge(request, limit));
+        request.off("data", take);
+        resolve(false);
       }
-    });
-    request.once("end", () => resolve(Buffer.concat(chunks)));
-    // The client went away: its connection is the only thing that can fail here.
-    const cut = (cause?: Error) =>
-      reject(new AppError("malformed-request", { detail: "The body ended early.", cause }));
-    request.once("error", cut);
-    request.once("close", () => cut());
+    };
+    request.on("data", take);
+    request.once("end", () => resolve(true));
+    request.once("error", reject);
+    request.once("aborted", () => reject(new AppError("malformed-request", { detail: "The body ended early." })));
   });
+  if (!whole) throw tooLarge(request, limit);
+  return Buffer.concat(chunks, size);
 }
 
-/** The client may still be sending: what comes is dropped, and the connection closes after the answer. */
+/**
+ * The answer goes out at once. What the client still sends is dropped without being kept, until the server's request
+ * timeout ends it: a connection that closed at once would be reset, and the client would never read why.
+ */
 function tooLarge(request: IncomingMessage, limit: number): AppError {
   request.resume();
-  return new AppError("payload-too-large", {
-    detail: `The body is larger than ${sizeOf(limit)}.`,
-    headers: { connection: "close" },
-  });
+  return new AppError("payload-too-large", { detail: `The body is larger than ${sizeOf(limit)}.` });
 }
 
 function sizeOf(bytes: number): string {

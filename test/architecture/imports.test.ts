@@ -1,5 +1,6 @@
 import { execFile } from "node:child_process";
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
+import path from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { z } from "zod";
@@ -28,7 +29,18 @@ test("imports follow the architecture", { timeout: 120_000 }, async () => {
 
 test("there are no barrels", () => {
   const barrels = ["server", "workers", "apps"].flatMap((folder) =>
-    readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => /(^|\/)index\.tsx?$/.test(name)),
+    readdirSync(folder, { recursive: true, encoding: "utf8" })
+      .filter((name) => /\.tsx?$/.test(name) && isBarrel(readFileSync(path.join(folder, name), "utf8")))
+      .map((name) => path.join(folder, name)),
   );
   expect(barrels).toEqual([]);
 });
+
+/** Nothing but re-exports. */
+function isBarrel(source: string): boolean {
+  const code = source.replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*/g, "").trim();
+  return (
+    code !== "" &&
+    code.replaceAll(/export\s+(type\s+)?(\*|\{[^}]*\})(\s+as\s+\w+)?\s+from\s+"[^"]+";/g, "").trim() === ""
+  );
+}
