@@ -1,4 +1,4 @@
-import { createTheme, type MantineColorsTuple, Modal } from "@mantine/core";
+import { createTheme, type MantineColorsTuple } from "@mantine/core";
 
 /** A quiet green-blue: enough contrast for text on paper, and not the colour of any warning. */
 const spruce: MantineColorsTuple = [
@@ -41,6 +41,6 @@ export const theme = createTheme({
   respectReducedMotion: true,
   components: {
     // Dialogs that grow while they open make their contents measure themselves wrongly.
-    Modal: Modal.extend({ defaultProps: { transitionProps: { transition: "fade", duration: 120 } } }),
+    Modal: { defaultProps: { transitionProps: { transition: "fade", duration: 120 } } },
   },
 });
