@@ -58,8 +58,11 @@ export async function readBytes(request: IncomingMessage, limit: number): Promis
     };
     request.on("data", take);
     request.once("end", () => resolve(true));
-    request.once("error", reject);
-    request.once("aborted", () => reject(new AppError("malformed-request", { detail: "The body ended early." })));
+    // The client went away: its connection is the only thing that can fail here.
+    const cut = (cause?: Error) =>
+      reject(new AppError("malformed-request", { detail: "The body ended early.", cause }));
+    request.once("error", cut);
+    request.once("close", () => cut());
   });
   if (!whole) throw tooLarge(request, limit);
   return Buffer.concat(chunks, size);
