@@ -158,12 +158,12 @@ export async function startAppliance(options: ComposeOptions): Promise<Appliance
   const operations = createOperations(deps, endpoints);
   const app = new Koa();
   app.use(api.observe);
+  app.use(api.routes);
   app.use(async (ctx, next) =>
     (await operations.answer(ctx.method, ctx.path, ctx.get("authorization"), (reply) => apply(ctx, reply)))
       ? undefined
       : next(),
   );
-  app.use(api.routes);
   app.use((ctx, next) => page(deps, ctx, next));
   app.use(() => {
     throw new AppError("not-found", { detail: "There is nothing at this address." });
