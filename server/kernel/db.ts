@@ -1,3 +1,4 @@
+import { open } from "node:fs/promises";
 import { type CompiledQuery, type DatabaseConnection, type Kysely, type QueryResult, sql } from "kysely";
 import sqlite3 from "sqlite3";
 import { migrations as allMigrations } from "../migrations/list.ts";
@@ -175,11 +176,24 @@ const rollsBackByItself: ReadonlySet<number> = new Set([
 ]);
 
 /**
+ * Makes the file before SQLite does, which would let everybody read it; its -wal and -shm files get the same mode. A file
+ * that is there is not even opened: closing a second descriptor would drop the locks that this process holds on it.
+ */
+async function createForOwner(file: string): Promise<void> {
+  try {
+    await (await open(file, "wx", 0o600)).close();
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+  }
+}
+
+/**
  * Opens (and brings up to date) the database file.
  * @throws when the file was written by a newer release or another process holds it
  */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   const clock = options.clock ?? systemClock;
+  await createForOwner(options.file);
   const writer = await Connection.open(options.file, sqlite3.OPEN_READWRITE | sqlite3.OPEN_CREATE);
   const readers: Connection[] = [];
   try {
@@ -305,6 +319,7 @@ export function isUniqueViolation(error: unknown): boolean {
  * @returns what releases it, or null when another process holds it
  */
 export async function holdFileLock(file: string): Promise<(() => Promise<void>) | null> {
+  await createForOwner(file);
   const connection = await Connection.open(file, sqlite3.OPEN_READWRITE | sqlite3.OPEN_CREATE);
   try {
     await connection.exec("PRAGMA busy_timeout = 0; BEGIN EXCLUSIVE");
