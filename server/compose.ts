@@ -62,6 +62,12 @@ export async function openDeps(
   await mkdir(config.dataDir, { recursive: true, mode: 0o700 });
   const masterKey = await loadOrCreateMasterKey(config.masterKeyFile);
   const secrets = openSecrets(masterKey);
+  const outbound = openOutbound({
+    allow: config.outboundAllow,
+    proxy: config.outboundProxy,
+    caFile: config.caFile,
+    airGap: config.airGap,
+  });
   const db = await openDatabase({
     file: path.join(config.dataDir, "signet.db"),
     clock,
@@ -71,12 +77,6 @@ export async function openDeps(
   const blobs = await openBlobs({ folder: path.join(config.dataDir, "blobs"), secrets, clear: options.serving });
   const limits = openRateLimits({ clock });
   const pool = openPool({ threads: config.workers });
-  const outbound = openOutbound({
-    allow: config.outboundAllow,
-    proxy: config.outboundProxy,
-    caFile: config.caFile,
-    airGap: config.airGap,
-  });
   const deps: Deps = {
     config,
     clock,
@@ -119,10 +119,25 @@ const purgeEveryMs = 3_600_000;
 
 /** Starts the whole appliance on its data folder. Only one process may serve a folder. */
 export async function startAppliance(options: ComposeOptions): Promise<Appliance> {
+  const undo: (() => Promise<void>)[] = [];
+  try {
+    return await start(options, undo);
+  } catch (error) {
+    // What is open already would keep the process alive, the port taken and the folder locked.
+    for (const step of undo.reverse()) await step().catch(() => undefined);
+    throw error;
+  }
+}
+
+/** @param undo takes what closes each thing that was opened */
+async function start(options: ComposeOptions, undo: (() => Promise<void>)[]): Promise<Appliance> {
   const lock = await lockDataFolder(options.config.dataDir);
+  undo.push(() => lock.release());
   const front = await listen(options.config);
+  undo.push(() => front.close(0));
   const config = withPort(options.config, front.port);
   const { deps, close } = await openDeps({ ...options, config, serving: true });
+  undo.push(close);
   const api = createApi({
     deps,
     bindings: [

@@ -1,6 +1,8 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { z } from "zod";
+import { parseAllowEntry } from "./kernel/address-guard.ts";
+import { clientIp } from "./kernel/client-ip.ts";
 
 /** A setting that cannot be used. The message is one line that names the setting. */
 export class ConfigError extends Error {
@@ -17,6 +19,15 @@ const list = z.preprocess(
       : value,
   z.array(z.string()),
 );
+/** Whether reading the value throws nothing. */
+const readable = (read: (value: string) => unknown) => (values: readonly string[]) => {
+  try {
+    for (const value of values) read(value);
+    return true;
+  } catch {
+    return false;
+  }
+};
 const flag = z.preprocess(
   (value) => (value === "1" || value === "true" ? true : value === "0" || value === "false" ? false : value),
   z.boolean("use true or false"),
@@ -53,6 +64,7 @@ const settings = {
     .describe("Mail server; unset: each mail is written as an .eml file under outbox/ in the data folder"),
   mailFrom: z.string().default("Signet <signet@localhost>").describe("Sender of all mail"),
   tsaUrls: list
+    .refine((urls) => urls.every((url) => httpUrl.safeParse(url).success), "use http or https URLs, comma-separated")
     .default([])
     .describe("RFC 3161 time-stamping authorities, tried in order; unset: the built-in authority"),
   tsaFallback: flag.default(true).describe("Whether the built-in authority stamps when none of the list answers"),
@@ -61,7 +73,13 @@ const settings = {
     .string()
     .optional()
     .describe("File of the master key (mode 0600); default: master.key in the data folder"),
-  trustedProxies: list.default([]).describe("Addresses or CIDR ranges whose X-Forwarded-For is believed"),
+  trustedProxies: list
+    .refine(
+      readable((entry) => clientIp([entry])),
+      "use IP addresses or CIDR ranges, comma-separated",
+    )
+    .default([])
+    .describe("Addresses or CIDR ranges whose X-Forwarded-For is believed"),
   tlsCert: z.string().optional().describe("PEM file of the server certificate and its chain"),
   tlsKey: z.string().optional().describe("PEM file of the server's private key"),
   metricsToken: z
@@ -69,7 +87,10 @@ const settings = {
     .min(16, "use at least 16 characters")
     .optional()
     .describe("Bearer token of /metrics; unset: /metrics is not served"),
-  outboundAllow: list.default([]).describe("Private networks that may be called: purpose=CIDR:port entries"),
+  outboundAllow: list
+    .refine(readable(parseAllowEntry), "write purpose=CIDR:port, an IPv6 network in brackets, comma-separated")
+    .default([])
+    .describe("Private networks that may be called: purpose=CIDR:port entries"),
   outboundProxy: httpUrl.optional().describe("HTTP proxy of outgoing calls"),
   caFile: z.string().optional().describe("PEM file of certificate authorities to trust besides the built-in ones"),
   airGap: flag.default(false).describe("Refuse every outgoing call but mail to the configured server"),
@@ -77,10 +98,7 @@ const settings = {
     .enum(["free", "pay_as_you_go", "team", "business", "platform"])
     .default("platform")
     .describe("Plan of organizations while no payment provider is set"),
-  logLevel: z
-    .enum(["debug", "info", "warn", "error", "silent"])
-    .default("info")
-    .describe("Least level that is logged"),
+  logLevel: z.enum(["debug", "info", "warn", "error", "silent"]).default("info").describe("Least level that is logged"),
   workers: whole(1, 64).optional().describe("Worker threads; default: the number of cores, at most 4"),
 } satisfies Record<string, z.ZodType>;
 

@@ -8,7 +8,7 @@ import { listMail } from "../../server/features/mail/service.ts";
 import type { Clock } from "../../server/kernel/clock.ts";
 import type { Deps } from "../../server/kernel/deps.ts";
 import type { JobRunner } from "../../server/kernel/job-runner.ts";
-import { createLog } from "../../server/kernel/log.ts";
+import { createLog, type Log } from "../../server/kernel/log.ts";
 import { type Permission, permissions } from "../../server/kernel/wire.ts";
 
 export type CallOptions = {
@@ -47,6 +47,8 @@ export type TestAppliance = {
 export type StartOptions = {
   env?: Record<string, string>;
   clock?: Clock;
+  /** Instead of standard output at the configured level. */
+  log?: Log;
   /** Keeps an existing folder (and its organization) instead of a new temporary one. */
   folder?: string;
   onBoundary?: (point: string) => void;
@@ -69,7 +71,7 @@ export async function startAppliance(options: StartOptions = {}): Promise<TestAp
   const start = () =>
     compose({
       config,
-      log: createLog(config.logLevel),
+      log: options.log ?? createLog(config.logLevel),
       ...(options.clock ? { clock: options.clock } : {}),
       ...(options.onBoundary ? { onBoundary: options.onBoundary } : {}),
     });
