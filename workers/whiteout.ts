@@ -12,7 +12,7 @@ import { type Allowance, ContentWalk, type Matrix, multiply, type Show } from ".
 import type { Drawing, Warning } from "./protocol.ts";
 
 /** The new content of a page, null where nothing was taken out, and a warning where something had to stay. */
-export type Removal = { contents: PdfRef | null; warning: Warning | null };
+type Removal = { contents: PdfRef | null; warning: Warning | null };
 
 /** `left`: something under it stays in the page. */
 type Area = { x0: number; y0: number; x1: number; y1: number; left: boolean };
@@ -42,7 +42,9 @@ export function whiteoutRemover(
     let contents: PdfRef | null = null;
     try {
       const bytes = contentOf(file, page, walk);
-      const edits = new Remover(own, allowance).edits(bytes, page, walk);
+      const remover = new Remover(own, allowance);
+      remover.leaveAnnotations(file, page);
+      const edits = remover.edits(bytes, page, walk);
       if (edits.length > 0) contents = revision.addStream(new PdfDict(), spliced(bytes, edits), true);
     } catch (error) {
       if (!(error instanceof PdfError)) throw error;
@@ -121,6 +123,17 @@ class Remover {
       },
     });
     return [...this.#edits.values()];
+  }
+
+  /** What annotations show (form fields, notes) is no part of the content; links and pop-ups show nothing. */
+  leaveAnnotations(file: PdfFile, page: PdfPage): void {
+    for (const item of file.array(page.dict.get("Annots")) ?? []) {
+      const annotation = file.dict(item);
+      const subtype = file.name(annotation?.get("Subtype"));
+      const rectangle = file.array(annotation?.get("Rect"))?.map((side) => file.number(side) ?? 0);
+      if (!annotation?.has("AP") || subtype === "Link" || subtype === "Popup" || rectangle?.length !== 4) continue;
+      this.#leave(boundsOf(toDisplay(page), rectangle));
+    }
   }
 
   /** The areas that these bounds reach into by more than `slack` points. */

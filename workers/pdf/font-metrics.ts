@@ -148,18 +148,20 @@ function type3(source: ObjectSource, font: PdfDict, budget: Budget): FontMetrics
 }
 
 /**
- * Ascent and descent as the descriptor has them, within its bounding box. This is the room of the line, not the ink of
- * each glyph; a font that says nothing gets common measures.
+ * Ascent and descent as the descriptor has them, within its bounding box: the room of a line, not the ink of each glyph.
+ * Many fonts state what their tallest glyph needs; text is hardly ever taller than an em. Fonts that hang far below the
+ * line (big brackets, roots) get all of their box, those that say nothing the measures of the standard fonts.
  */
 function extent(source: ObjectSource, descriptor: PdfDict | null): { ascent: number; descent: number } {
   const box = source.array(descriptor?.get("FontBBox"))?.map((item) => (source.number(item) ?? 0) / 1000) ?? [];
-  const [low, high] = [box[1] ?? 0, box[3] ?? 0];
-  const bounded = high > low && high > 0.2;
+  const [low, high] = [Math.min(box[1] ?? 0, 0), box[3] ?? 0];
+  const bounded = high > 0.2;
+  if (bounded && low < -1.5) return { ascent: high, descent: low };
   const up = (source.number(descriptor?.get("Ascent")) ?? 0) / 1000;
   const down = -Math.abs((source.number(descriptor?.get("Descent")) ?? 0) / 1000);
-  const ascent = up > 0.2 ? (bounded ? Math.min(up, high) : up) : bounded ? high : 0.9;
-  const descent = down < 0 ? (bounded ? Math.max(down, low) : down) : bounded ? low : -0.22;
-  return { ascent: Math.min(ascent, 2), descent: Math.max(Math.min(descent, 0), -1) };
+  const ascent = up > 0.2 ? Math.min(up, bounded ? high : up) : bounded ? high : 0.75;
+  const descent = down < 0 ? Math.max(down, bounded ? low : down) : bounded ? low : -0.22;
+  return { ascent: Math.min(ascent, 1), descent: Math.max(descent, -0.35) };
 }
 
 /** Codes that /ToUnicode calls a space; none when it cannot be read. */

@@ -28,7 +28,7 @@ export type Glyph = {
 export type Parts = readonly (PdfString | number)[];
 
 /** How far the pen moves at least and at most, and whether that is certain. */
-export type Advance = { least: number; most: number; certain: boolean };
+type Advance = { least: number; most: number; certain: boolean };
 
 /** How far one part moves the pen. */
 export function advanceOf(state: TextState, part: PdfString | number): Advance {

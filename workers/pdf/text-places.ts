@@ -27,7 +27,7 @@ export type Show = {
 };
 
 /** What the walk meets. `depth` is 0 for the content itself and more within forms. */
-export type Visitor = {
+type Visitor = {
   show: (show: Show, depth: number) => void;
   /** A picture: the unit square under `matrix`. */
   image: (operation: Operation, matrix: Matrix, depth: number) => void;
