@@ -114,6 +114,8 @@ export type CertificateData = {
 
 export type SealInput = {
   pdf: Uint8Array;
+  /** A PDF whose pages come behind the last page, in a revision of their own under the signature. */
+  pages: Uint8Array | null;
   /** DER, the signing certificate first, its chain after it. */
   certificates: Uint8Array[];
   key: "rsa" | "ec-p256";
@@ -180,24 +182,21 @@ export type Tasks = {
     };
     code: InspectCode;
   };
-  /** Appends one revision that draws these things over the pages; the input stays byte for byte the beginning of the output. */
+  /** Makes one revision that draws these things over the pages; `tail` belongs behind the input, which stays as it is. */
   stamp: {
     input: { pdf: Uint8Array; drawings: Drawing[]; watermark: Watermark | null /** ISO 8601 */; at: string };
-    output: { pdf: Uint8Array; pageCount: number; warnings: Warning[] };
+    output: { tail: Uint8Array; pageCount: number; warnings: Warning[] };
     code: DrawCode;
   };
   /** Typesets the certificate of completion. */
   certificate: { input: CertificateData; output: { pdf: Uint8Array; pageCount: number }; code: DrawCode };
-  /** Appends one revision that adds all pages of `pages` behind the last page of `pdf`. */
-  appendPages: {
-    input: { pdf: Uint8Array; pages: Uint8Array };
-    output: { pdf: Uint8Array; pageCount: number };
-    code: DrawCode;
-  };
-  /** Appends the PAdES signature, its timestamp from where `timestamp` says; null only for level B-B. */
+  /**
+   * Makes the PAdES signature, its timestamp from where `timestamp` says (null only for level B-B), and the pages under
+   * it: one task, so that a large file crosses to the worker and is hashed there once. `tail` belongs behind `pdf`.
+   */
   seal: {
     input: SealInput & { timestamp: TimestampSource | null };
-    output: { pdf: Uint8Array; timestamp: SealTimestamp | null };
+    output: { tail: Uint8Array; timestamp: SealTimestamp | null };
     code: SealCode;
   };
   /** Verifies every seal of a PDF against trusted certificates; a bad file is a report, not a failure. */

@@ -1,6 +1,6 @@
 /**
- * Draws over the pages of a PDF by appending one revision (ISO 32000-1 §7.5.6): the input stays byte for byte the
- * beginning of the output. All text is typeset in one run; each page then gets its drawings in their order.
+ * Draws over the pages of a PDF by appending one revision (ISO 32000-1 §7.5.6): the output is what belongs behind the
+ * input, which stays as it is. All text is typeset in one run; each page then gets its drawings in their order.
  */
 import { type Item, itemOf, missingWarning, numbers, vectorsOf, warningOf, watermarkItem } from "./overlay.ts";
 import { balanceOf } from "./pdf/content.ts";
@@ -11,6 +11,7 @@ import { openPdf, type PdfFile, type PdfPage } from "./pdf/reader.ts";
 import { beginRevision, type Revision } from "./pdf/revision.ts";
 import type { DrawCode, Drawing, Result, TaskResult, Tasks, Warning, WorkerFailure } from "./protocol.ts";
 import { typeset } from "./typeset.ts";
+import { whiteoutRemover } from "./whiteout.ts";
 
 type Input = Tasks["stamp"]["input"];
 /** One layer of a page: a typeset sheet, a picture in its box, or operators. */
@@ -37,12 +38,16 @@ export async function stamp(input: Input): Promise<TaskResult<"stamp">> {
     const revision = beginRevision(file);
     const forms = await typesetForms(revision, sheets, input.drawings, warnings);
     const guards = new Map<number, PdfRef>();
+    const removeUnder = whiteoutRemover(revision, file, input.drawings);
     for (const page of pages) {
       const own = layers.get(page.index + 1);
-      if (own) drawOver(revision, file, page, own, forms, guards);
+      if (!own) continue;
+      const { contents, warning } = removeUnder(page);
+      if (warning) warnings.push(warning);
+      drawOver(revision, file, page, contents, own, forms, guards);
     }
     touchInfo(revision, input.at);
-    return { ok: true, value: { pdf: revision.finish(), pageCount: pages.length, warnings } };
+    return { ok: true, value: { tail: revision.finish().bytes, pageCount: pages.length, warnings } };
   } catch (error) {
     if (error instanceof PdfError) return { ok: false, error: drawFailure(error) };
     throw error;
@@ -50,7 +55,7 @@ export async function stamp(input: Input): Promise<TaskResult<"stamp">> {
 }
 
 /** What a reader's error means to those who draw. */
-export function drawFailure(error: PdfError): WorkerFailure<DrawCode> {
+function drawFailure(error: PdfError): WorkerFailure<DrawCode> {
   return { code: error.code === "too-complex" ? "too-complex" : "damaged", message: error.message };
 }
 
@@ -99,21 +104,8 @@ function planned(input: Input, pages: readonly PdfPage[]): Result<Plan, DrawCode
     }
   }
   if (input.watermark) addWatermark(input.watermark, pages, layers, sheets);
-  const warnings = [
-    ...[...missing].map(([page, count]) => missingWarning(page, count)),
-    ...whiteoutWarnings(input.drawings),
-  ];
+  const warnings = [...missing].map(([page, count]) => missingWarning(page, count));
   return { ok: true, value: { layers, sheets, warnings } };
-}
-
-/** A white-out covers; what stands under it can still be selected, searched and copied. */
-function whiteoutWarnings(drawings: readonly Drawing[]): Warning[] {
-  const counts = new Map<number, number>();
-  for (const { kind, page } of drawings) if (kind === "whiteout") counts.set(page, (counts.get(page) ?? 0) + 1);
-  return [...counts].map(([page, count]) => {
-    const message = "A white-out covers what is under it but does not remove it from the file; it is no redaction.";
-    return { code: "text-under-whiteout", message, page, count };
-  });
 }
 
 /** Pages of one size share one watermark. */
@@ -172,11 +164,12 @@ async function typesetForms(
   return source.pages().map((page) => importPageAsForm(revision, source, page.index));
 }
 
-/** Adds the layers behind the page's content, which is put between q and Q however many of its own it lacks. */
+/** Adds the layers behind the page's content (`contents` when that is new), between q and Q however many it lacks. */
 function drawOver(
   revision: Revision,
   file: PdfFile,
   page: PdfPage,
+  contents: PdfRef | null,
   layers: readonly Layer[],
   forms: readonly PdfRef[],
   guards: Map<number, PdfRef>,
@@ -198,11 +191,11 @@ function drawOver(
   const guard = guards.get(extra) ?? revision.addStream(new PdfDict(), Buffer.from(`${"q ".repeat(1 + extra)}\n`));
   guards.set(extra, guard);
   const own = revision.addStream(new PdfDict(), Buffer.from(content, "latin1"), content.length > 400);
-  const old = page.dict.get("Contents");
+  const old = contents ?? page.dict.get("Contents");
   const streams: PdfObject[] = revision.array(old) ?? (old instanceof PdfRef && revision.stream(old) ? [old] : []);
   const resources = new PdfDict(page.resources?.map ?? []).set("XObject", objects);
-  const contents = streams.length === 0 ? [guard, own] : [guard, ...streams, own];
-  revision.set(page.ref, page.dict.clone().set("Contents", contents).set("Resources", resources));
+  const drawn = [guard, ...streams, own];
+  revision.set(page.ref, page.dict.clone().set("Contents", drawn).set("Resources", resources));
 }
 
 const embeddings = new WeakMap<Revision, Map<Picture, PdfRef>>();
@@ -243,7 +236,7 @@ function placement(picture: Picture, box: Drawing, pageHeight: number): string {
 
 /** Notes the time of the change in the information dictionary (§14.3.3), where there is one. */
 function touchInfo(revision: Revision, at: string): void {
-  const ref = revision.file.trailer.get("Info");
+  const ref = revision.base.trailer.get("Info");
   const info = revision.dict(ref);
   if (ref instanceof PdfRef && info) revision.set(ref, info.clone().set("ModDate", pdfDate(at)));
 }

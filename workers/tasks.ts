@@ -1,7 +1,6 @@
 /** What a worker thread runs: each task by its name. A failure comes back as a value; only a defect throws. */
 import type { MessagePort } from "node:worker_threads";
 import { move, transferableSymbol, valueSymbol } from "piscina";
-import { appendPages } from "./append-pages.ts";
 import { certificate } from "./certificate.ts";
 import { inspect } from "./inspect.ts";
 import type { TaskName, TaskPorts, TaskResult, Tasks } from "./protocol.ts";
@@ -17,12 +16,12 @@ export type TaskMessage = {
 export type Ask = { id: number; ask: keyof TaskPorts; bytes: Uint8Array };
 export type Answer = { id: number; bytes: Uint8Array } | { id: number; error: string };
 
-/** The entry that Piscina calls. Large outputs change their owner instead of being copied. */
+/** The entry that Piscina calls. A rewritten file changes its owner instead of being copied; what else comes back is small. */
 export default async function run(message: TaskMessage): Promise<unknown> {
   const result = await perform(message);
-  const pdf = result.ok && "pdf" in result.value ? result.value.pdf : null;
-  // A view on a pooled buffer cannot change its owner alone, and the typesetter's memory is not V8's to give away.
-  if (!pdf || pdf.byteLength !== pdf.buffer.byteLength || message.task === "certificate") return result;
+  const pdf = message.task === "inspect" && result.ok && "pdf" in result.value ? result.value.pdf : null;
+  // A view on a pooled buffer cannot change its owner alone.
+  if (!pdf || pdf.byteLength !== pdf.buffer.byteLength) return result;
   return move({ [transferableSymbol]: pdf.buffer, [valueSymbol]: result });
 }
 
@@ -34,8 +33,6 @@ async function perform(message: TaskMessage): Promise<TaskResult<TaskName>> {
       return stamp(message.input);
     case "certificate":
       return certificate(message.input);
-    case "appendPages":
-      return appendPages(message.input);
     case "seal": {
       if (!message.port) throw new TypeError("a seal needs a port to ask for its signature");
       const port = message.port;

@@ -1,12 +1,16 @@
-import { createHash, randomBytes, webcrypto } from "node:crypto";
+import { createCipheriv, createHash, randomBytes, webcrypto } from "node:crypto";
 import { type FileHandle, mkdir, mkdtemp, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { type Secrets, wrappedKeyLength } from "./secrets.ts";
 
 /** Content-addressed files, encrypted at rest. */
 export type Blobs = {
-  /** Durable when it resolves. The same content is written once. */
-  put(bytes: Uint8Array): Promise<{ sha256: string; size: number }>;
+  /**
+   * Durable when it resolves. The same content is written once. Content in parts is never joined and not copied: the
+   * parts must stay as they are until it resolves.
+   */
+  put(content: Uint8Array | readonly Uint8Array[]): Promise<{ sha256: string; size: number }>;
   /** @throws BlobMissing, BlobDamaged */
   get(sha256: string): Promise<Uint8Array>;
   has(sha256: string): Promise<boolean>;
@@ -43,19 +47,44 @@ const headLength = magic.length + wrappedKeyLength + nonceLength;
 
 const { subtle } = webcrypto;
 
-/** WebCrypto works on other threads: a large document does not hold up the event loop. */
-async function hashOf(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
-  if (bytes.length < 65_536) return createHash("sha256").update(bytes).digest("hex");
-  return Buffer.from(await subtle.digest("SHA-256", bytes)).toString("hex");
+// So much is hashed or encrypted at once; in between others get their turn on the event loop.
+const pieceLength = 1024 * 1024;
+
+function* piecesOf(parts: readonly Uint8Array[]): Generator<Uint8Array> {
+  for (const part of parts) {
+    for (let at = 0; at < part.length; at += pieceLength) yield part.subarray(at, at + pieceLength);
+  }
 }
 
-async function encrypt(secrets: Secrets, content: Uint8Array<ArrayBuffer>, sha256: string): Promise<Buffer[]> {
+/** SHA-256 of the parts in sequence, lower-case hexadecimal. */
+export async function hashOf(parts: readonly Uint8Array[]): Promise<string> {
+  const hash = createHash("sha256");
+  for (const piece of piecesOf(parts)) {
+    hash.update(piece);
+    if (piece.length === pieceLength) await setImmediate();
+  }
+  return hash.digest("hex");
+}
+
+export function sizeOf(parts: readonly Uint8Array[]): number {
+  return parts.reduce((sum, { length }) => sum + length, 0);
+}
+
+/** The file piece by piece, so that large content is not held a second time. A small one comes in one piece. */
+function* encrypted(secrets: Secrets, parts: readonly Uint8Array[], sha256: string): Generator<Buffer> {
   const address = Buffer.from(sha256, "hex");
   const dataKey = randomBytes(32);
   const nonce = randomBytes(nonceLength);
-  const key = await subtle.importKey("raw", dataKey, "AES-GCM", false, ["encrypt"]);
-  const sealed = await subtle.encrypt({ name: "AES-GCM", iv: nonce, additionalData: address }, key, content);
-  return [magic, secrets.wrapKey(dataKey, address), nonce, Buffer.from(sealed)];
+  const cipher = createCipheriv("aes-256-gcm", dataKey, nonce).setAAD(address);
+  let next = [magic, secrets.wrapKey(dataKey, address), nonce];
+  for (const piece of piecesOf(parts)) {
+    next.push(cipher.update(piece));
+    if (piece.length < pieceLength) continue;
+    yield Buffer.concat(next);
+    next = [];
+  }
+  next.push(cipher.final(), cipher.getAuthTag());
+  yield Buffer.concat(next);
 }
 
 async function decrypt(secrets: Secrets, file: Buffer<ArrayBuffer>, sha256: string): Promise<Uint8Array<ArrayBuffer>> {
@@ -124,12 +153,13 @@ export async function openBlobs({ folder, secrets, clear }: BlobOptions): Promis
     return made;
   }
 
-  async function replace(path: string, parts: readonly Buffer[]): Promise<void> {
+  async function replace(path: string, pieces: Iterable<Buffer>): Promise<void> {
     serial += 1;
     const draft = join(temporary, String(serial));
     try {
       await withFile(draft, "wx", async (handle) => {
-        await handle.writev(parts);
+        // Writes again what a call left unwritten, unlike writev.
+        await handle.writeFile(pieces);
         await handle.sync();
       });
       await rename(draft, path);
@@ -140,16 +170,16 @@ export async function openBlobs({ folder, secrets, clear }: BlobOptions): Promis
     await syncFolder(dirname(path));
   }
 
-  async function write(sha256: string, content: Uint8Array<ArrayBuffer>): Promise<void> {
+  async function write(sha256: string, parts: readonly Uint8Array[]): Promise<void> {
     const path = pathOf(sha256);
     await durableFolder(dirname(path));
     const known = await stat(path).catch(() => undefined);
-    if (known?.size === headLength + content.length + tagLength) {
+    if (known?.size === headLength + sizeOf(parts) + tagLength) {
       // It may stem from a process that died between rename and flush.
       await syncFolder(dirname(path));
       return;
     }
-    await replace(path, await encrypt(secrets, content, sha256));
+    await replace(path, encrypted(secrets, parts, sha256));
   }
 
   async function read(sha256: string): Promise<Buffer<ArrayBuffer>> {
@@ -169,22 +199,22 @@ export async function openBlobs({ folder, secrets, clear }: BlobOptions): Promis
     const plain = await decrypt(secrets, file, sha256).catch((error: unknown) => {
       throw new BlobDamaged(sha256, { cause: error });
     });
-    if ((await hashOf(plain)) !== sha256) throw new BlobDamaged(sha256);
+    if ((await hashOf([plain])) !== sha256) throw new BlobDamaged(sha256);
     return plain;
   }
 
   return {
-    async put(bytes) {
+    async put(content) {
       // A copy: the caller may change its buffer while we write.
-      const own = new Uint8Array(bytes);
-      const sha256 = await hashOf(own);
+      const parts = content instanceof Uint8Array ? [new Uint8Array(content)] : content;
+      const sha256 = await hashOf(parts);
       let written = writing.get(sha256);
       if (written === undefined) {
-        written = write(sha256, own).finally(() => writing.delete(sha256));
+        written = write(sha256, parts).finally(() => writing.delete(sha256));
         writing.set(sha256, written);
       }
       await written;
-      return { sha256, size: own.length };
+      return { sha256, size: sizeOf(parts) };
     },
     get: async (sha256) => content(sha256, await read(sha256)),
     async has(sha256) {

@@ -52,7 +52,6 @@ const timeouts: Record<TaskName, number> = {
   inspect: 15_000,
   stamp: 60_000,
   certificate: 30_000,
-  appendPages: 60_000,
   seal: 120_000,
   verifyPdf: 60_000,
 };

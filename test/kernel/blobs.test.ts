@@ -51,6 +51,22 @@ test("the same content is written once, also by callers at the same time; the bu
   expect((await stat(path(sha256))).mtimeMs).toBe(mtimeMs);
 });
 
+test("content in parts is the same blob as in one piece, whatever the sizes", async () => {
+  const { blobs } = await setUp();
+  const cuts = [[], [0], [1024 * 1024], [5, 5, 2_500_000], [1024 * 1024 - 1, 2 * 1024 * 1024 + 1]];
+  for (const cut of cuts) {
+    const content = randomBytes(3_000_000);
+    const parts = [0, ...cut].map((from, index) => content.subarray(from, cut[index]));
+    const { sha256, size } = await blobs.put(parts);
+    expect(sha256).toBe(createHash("sha256").update(content).digest("hex"));
+    expect(size).toBe(content.length);
+    expect(await blobs.size(sha256)).toBe(content.length);
+    expect(Buffer.compare(await blobs.get(sha256), content)).toBe(0);
+    expect(await blobs.put(content)).toEqual({ sha256, size });
+  }
+  expect(await blobs.put([])).toEqual(await blobs.put(Buffer.alloc(0)));
+});
+
 test("a missing, changed, shortened, or exchanged file is noticed; a shortened one is written again", async () => {
   const { blobs, path } = await setUp();
   const content = randomBytes(1000);

@@ -6,7 +6,7 @@ import { stamp } from "../../workers/stamp.ts";
 import { typeset } from "../../workers/typeset.ts";
 import { covers } from "../../workers/typst/coverage.ts";
 import { prepareText } from "../../workers/typst/text.ts";
-import { samplePdf } from "./pdf/samples.ts";
+import { samplePdf, whole } from "./pdf/samples.ts";
 import { wordsOf } from "./rendering.ts";
 
 describe("fonts", () => {
@@ -63,9 +63,10 @@ describe("text", () => {
     );
     const result = await stamp({ pdf, drawings, watermark: null, at: "2026-01-01T00:00:00.000Z" });
     if (!result.ok) throw new Error(result.error.message);
+    const drawn = whole(pdf, result.value.tail);
     let seen = 0;
     for (let page = 1; page <= 4; page++) {
-      for (const word of wordsOf(result.value.pdf, page)) {
+      for (const word of wordsOf(drawn, page)) {
         const char = word.text.replace("&amp;", "&").replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", '"');
         if ([...char].length !== 1) continue;
         seen++;

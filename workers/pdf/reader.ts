@@ -58,6 +58,14 @@ export class PdfFile extends ObjectSource {
     this.catalog = catalog;
   }
 
+  get length(): number {
+    return this.bytes.length;
+  }
+  get endsLine(): boolean {
+    const last = this.bytes.at(-1);
+    return last === 10 || last === 13;
+  }
+
   /** @throws PdfError when the object's bytes are not what the cross-reference says. */
   override get(ref: PdfRef): PdfObject {
     const cached = this.#objects.get(ref.num);

@@ -2,44 +2,66 @@
 import { hash } from "node:crypto";
 import { deflateSync } from "node:zlib";
 import { name, ObjectSource, PdfDict, PdfError, type PdfObject, PdfRef, PdfStream, PdfString } from "./objects.ts";
-import type { PdfFile } from "./reader.ts";
+import { type PdfPage, walkPages } from "./pages.ts";
 import { ByteWriter, writeObject } from "./serialize.ts";
 
-/** A revision's bytes before they are joined to the file, for callers that hash or write the file themselves. */
+/** What a revision stands on: an opened file, or a finished revision that nobody has joined to its file. */
+export type Base = ObjectSource & {
+  /** Bytes */
+  readonly length: number;
+  /** Whether the last byte ends a line. */
+  readonly endsLine: boolean;
+  /** The newest trailer dictionary. */
+  readonly trailer: PdfDict;
+  /** Byte offset of the newest cross-reference section. */
+  readonly startXref: number;
+  readonly xrefKind: "table" | "stream";
+  readonly encrypted: boolean;
+  /** The next free object number. */
+  readonly size: number;
+  readonly catalog: PdfDict;
+  readonly catalogRef: PdfRef;
+  /** One page (0-based); null when there are fewer. */
+  page(index: number): PdfPage | null;
+};
+
+/** A revision's bytes; joining them to what they stand on is left to whoever needs one piece. */
 export type Tail = {
-  /** Belongs at the file's end. */
+  /** Belongs at the base's end. */
   bytes: Buffer;
   /** Where each object's `num gen obj` begins, from the start of the file. */
   offsets: ReadonlyMap<number, number>;
+  /** Base and tail as one, for the next revision. */
+  base: Base;
 };
 
 /**
- * Starts a revision on top of `file`.
+ * Starts a revision on top of `base`.
  * @throws PdfError `encrypted`: new objects would have to be encrypted too.
  */
-export function beginRevision(file: PdfFile): Revision {
-  if (file.encrypted) throw new PdfError("encrypted", "cannot append to an encrypted file");
-  return new Revision(file);
+export function beginRevision(base: Base): Revision {
+  if (base.encrypted) throw new PdfError("encrypted", "cannot append to an encrypted file");
+  return new Revision(base);
 }
 
 export class Revision extends ObjectSource {
-  readonly file: PdfFile;
+  readonly base: Base;
   readonly #changed = new Map<number, { gen: number; object: PdfObject }>();
   #next: number;
 
-  constructor(file: PdfFile) {
+  constructor(base: Base) {
     super();
-    this.file = file;
-    this.#next = file.size;
+    this.base = base;
+    this.#next = base.size;
   }
 
   /** The object as this revision leaves it. */
   override get(ref: PdfRef): PdfObject {
     const changed = this.#changed.get(ref.num);
-    return changed ? changed.object : this.file.get(ref);
+    return changed ? changed.object : this.base.get(ref);
   }
   get catalog(): PdfDict {
-    return this.dict(this.file.catalogRef) ?? this.file.catalog;
+    return this.dict(this.base.catalogRef) ?? this.base.catalog;
   }
   /** A number for an object that is set later; it must be set before `finish`. */
   reserve(): PdfRef {
@@ -62,17 +84,11 @@ export class Revision extends ObjectSource {
     return this.add(new PdfStream(filtered, deflateSync(bytes)));
   }
 
-  /** The whole new file: the base, untouched, and this revision behind it. */
-  finish(): Uint8Array {
-    return joined(this.file.bytes, this.finishTail().bytes);
-  }
-
-  /** Only what is appended. Uses the base's kind of cross-reference section. */
-  finishTail(): Tail {
+  /** What is to be appended; call once. Uses the base's kind of cross-reference section. */
+  finish(): Tail {
     const out = new ByteWriter();
-    const base = this.file.bytes.length;
-    const last = this.file.bytes[base - 1];
-    if (last !== 10 && last !== 13) out.text("\n");
+    const base = this.base.length;
+    if (!this.base.endsLine) out.text("\n");
     const offsets = new Map<number, number>();
     const numbers = [...this.#changed.keys()].sort((a, b) => a - b);
     for (const num of numbers) {
@@ -86,27 +102,28 @@ export class Revision extends ObjectSource {
     const xrefAt = base + out.length;
     const trailer = this.#trailer(out);
     const gens = (num: number): number => this.#changed.get(num)?.gen ?? 0;
-    if (this.file.xrefKind === "table") writeTable(out, numbers, offsets, gens, trailer.set("Size", this.#next));
+    if (this.base.xrefKind === "table") writeTable(out, numbers, offsets, gens, trailer.set("Size", this.#next));
     else {
       const own = this.#next++;
       offsets.set(own, xrefAt);
       writeXrefStream(out, own, [...numbers, own], offsets, gens, trailer.set("Size", this.#next));
     }
     out.text(`startxref\n${xrefAt}\n%%EOF\n`);
-    return { bytes: out.finish(), offsets };
+    const bytes = out.finish();
+    return { bytes, offsets, base: new Finished(this, trailer, xrefAt, base + bytes.length) };
   }
 
   /** /Root, /Info and the like as before, /Prev to the base, and a new second half of /ID (§14.4). */
   #trailer(out: ByteWriter): PdfDict {
-    const old = this.file.trailer;
+    const old = this.base.trailer;
     const trailer = new PdfDict();
     for (const [key, value] of old.map) if (!OWN_KEYS.has(key)) trailer.set(key, value);
-    trailer.set("Prev", this.file.startXref);
-    const id = this.file.array(old.get("ID"));
+    trailer.set("Prev", this.base.startXref);
+    const id = this.base.array(old.get("ID"));
     const seed = (id ?? []).flatMap((part) => (part instanceof PdfString ? [part.bytes] : []));
     const digest = hash(
       "sha256",
-      Buffer.concat([...seed, Buffer.from(`${this.file.bytes.length} `), out.finish()]),
+      Buffer.concat([...seed, Buffer.from(`${this.base.length} `), out.finish()]),
       "buffer",
     );
     const fresh = new PdfString(digest.subarray(0, 16), true);
@@ -119,12 +136,40 @@ const OWN_KEYS = new Set(
   "Size Prev XRefStm ID Type W Index Length Filter DecodeParms F FFilter FDecodeParms DL".split(" "),
 );
 
-/** One buffer of `base` and `tail`. */
-export function joined(base: Uint8Array, tail: Uint8Array): Uint8Array {
-  const whole = Buffer.allocUnsafeSlow(base.length + tail.length);
-  whole.set(base);
-  whole.set(tail, base.length);
-  return whole;
+/** A revision as the next one finds it. */
+class Finished extends ObjectSource implements Base {
+  readonly #revision: Revision;
+  readonly length: number;
+  readonly endsLine = true;
+  readonly trailer: PdfDict;
+  readonly startXref: number;
+  readonly encrypted = false;
+  readonly size: number;
+
+  constructor(revision: Revision, trailer: PdfDict, startXref: number, length: number) {
+    super();
+    this.#revision = revision;
+    this.trailer = trailer;
+    this.startXref = startXref;
+    this.length = length;
+    this.size = Number(trailer.get("Size"));
+  }
+  get xrefKind(): "table" | "stream" {
+    return this.#revision.base.xrefKind;
+  }
+  get catalog(): PdfDict {
+    return this.#revision.catalog;
+  }
+  get catalogRef(): PdfRef {
+    return this.#revision.base.catalogRef;
+  }
+  override get(ref: PdfRef): PdfObject {
+    return this.#revision.get(ref);
+  }
+  page(index: number): PdfPage | null {
+    for (const page of walkPages(this)) if (page.index === index) return page;
+    return null;
+  }
 }
 
 /** Runs of consecutive numbers as [first, count]. */

@@ -1,7 +1,7 @@
 /** A revision that holds a signature still to be filled in (ISO 32000-1 §12.8): seals and document timestamps alike. */
-import { createHash, type Hash } from "node:crypto";
+import type { Hash } from "node:crypto";
 import { name, PdfDict, PdfError, type PdfObject, PdfRaw, PdfRef, textString } from "../pdf/objects.ts";
-import { joined, type Revision } from "../pdf/revision.ts";
+import type { Revision } from "../pdf/revision.ts";
 
 export type Placeholder = {
   /** Everything of the signature dictionary but /ByteRange and /Contents. */
@@ -15,8 +15,8 @@ export type PreparedSignature = {
   /** SHA-256 of everything that /ByteRange covers. */
   digest: Buffer;
   capacity: number;
-  /** The finished file with `der` in /Contents; call once, `der` at most `capacity` bytes. */
-  close: (der: Uint8Array) => Uint8Array;
+  /** The revision's bytes with `der` in /Contents; call once, `der` at most `capacity` bytes. */
+  close: (der: Uint8Array) => Buffer;
 };
 
 const BYTE_RANGE_WIDTH = 48;
@@ -26,10 +26,10 @@ const SIGNATURES_EXIST_AND_APPEND_ONLY = 3;
 
 /**
  * Adds the signature field with an invisible widget on the first page and closes the revision around an empty
- * /Contents. `prefix` may bring the hash of the base file when the caller has it already.
+ * /Contents. `prefix` has hashed everything that the revision stands on; it stays usable.
  * @throws PdfError `damaged` when the document has no page.
  */
-export function prepareSignature(revision: Revision, placeholder: Placeholder, prefix?: Hash): PreparedSignature {
+export function prepareSignature(revision: Revision, placeholder: Placeholder, prefix: Hash): PreparedSignature {
   const signature = revision.add(
     // First these two, so that nothing written by people can be mistaken for them.
     new PdfDict([
@@ -39,25 +39,24 @@ export function prepareSignature(revision: Revision, placeholder: Placeholder, p
     ]),
   );
   addField(revision, signature, placeholder.fieldName);
-  const base = revision.file.bytes;
-  const { bytes: tail, offsets } = revision.finishTail();
-  const object = (offsets.get(signature.num) ?? 0) - base.length;
+  const start = revision.base.length;
+  const { bytes: tail, offsets } = revision.finish();
+  const object = (offsets.get(signature.num) ?? 0) - start;
   const rangeAt = tail.indexOf("/ByteRange ", object, "latin1") + "/ByteRange ".length;
   const open = tail.indexOf("/Contents <", rangeAt, "latin1") + "/Contents ".length;
   const behind = open + placeholder.capacity * 2 + 2;
-  const range = `[0 ${base.length + open} ${base.length + behind} ${tail.length - behind}]`;
+  const range = `[0 ${start + open} ${start + behind} ${tail.length - behind}]`;
   tail.write(range.padEnd(BYTE_RANGE_WIDTH), rangeAt, "latin1");
-  const hash = prefix?.copy() ?? createHash("sha256").update(base);
-  const digest = hash.update(tail.subarray(0, open)).update(tail.subarray(behind)).digest();
-  const close = (der: Uint8Array): Uint8Array => {
+  const digest = prefix.copy().update(tail.subarray(0, open)).update(tail.subarray(behind)).digest();
+  const close = (der: Uint8Array): Buffer => {
     tail.write(Buffer.from(der).toString("hex"), open + 1, "latin1");
-    return joined(base, tail);
+    return tail;
   };
   return { digest, capacity: placeholder.capacity, close };
 }
 
 function addField(revision: Revision, signature: PdfRef, fieldName: string): void {
-  const page = revision.file.page(0);
+  const page = revision.base.page(0);
   if (!page) throw new PdfError("damaged", "no page to put the signature field on");
   const field = revision.add(
     new PdfDict([
@@ -81,7 +80,7 @@ function addField(revision: Revision, signature: PdfRef, fieldName: string): voi
     .clone()
     .set("Fields", [...(revision.array(form.get("Fields")) ?? []), field])
     .set("SigFlags", flags | SIGNATURES_EXIST_AND_APPEND_ONLY);
-  replaceIn(revision, revision.file.catalogRef, catalog, "AcroForm", extended);
+  replaceIn(revision, revision.base.catalogRef, catalog, "AcroForm", extended);
 }
 
 /** Sets a dictionary's entry where its value lives: in the object that it refers to, else in the dictionary itself. */

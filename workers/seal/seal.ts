@@ -1,8 +1,9 @@
 /** The PAdES seal (ETSI EN 319 142-1): levels B-B and B-T, appended as one revision. */
 import { createHash } from "node:crypto";
+import { importPages } from "../pdf/import.ts";
 import { name, PdfError, type PdfObject, pdfDate, textString } from "../pdf/objects.ts";
 import { openPdf } from "../pdf/reader.ts";
-import { beginRevision } from "../pdf/revision.ts";
+import { type Base, beginRevision, type Tail } from "../pdf/revision.ts";
 import type { Result, SealCode, SealInput, SealPorts } from "../protocol.ts";
 import { keyKind, OID, type SealKey, signatureAlgorithm, signatureSize, verifySignature } from "./algorithms.ts";
 import { type Certificate, maySeal, parseCertificate } from "./certificate.ts";
@@ -25,22 +26,29 @@ class SealError extends Error {
 }
 
 /**
- * Appends a signature revision; the input stays byte for byte the beginning of the output.
+ * Makes the revisions that seal a file: one with `pages`, if there are any, and one with the signature.
  * What the ports throw passes through untouched.
  */
-export async function seal(input: SealInput, ports: SealPorts): Promise<Result<{ pdf: Uint8Array }, SealCode>> {
+export async function seal(input: SealInput, ports: SealPorts): Promise<Result<{ tail: Uint8Array }, SealCode>> {
   try {
     const certificates = sealCertificates(input);
-    const prepared = prepareSignature(beginRevision(openPdf(input.pdf)), {
+    const file = openPdf(input.pdf);
+    const added = input.pages === null ? null : revisionWith(file, input.pages);
+    // The prefix is long and the same for everything that is hashed after it.
+    const prefix = createHash("sha256").update(input.pdf);
+    if (added) prefix.update(added.bytes);
+    const placeholder = {
       entries: signatureEntries(input),
       fieldName: input.fieldName,
       capacity: capacityFor(certificates, input.level),
-    });
+    };
+    const prepared = prepareSignature(beginRevision(added?.base ?? file), placeholder, prefix);
     const cms = await signCms(prepared, certificates, input, ports);
     if (cms.length > prepared.capacity) {
       throw new SealError("signature-too-large", `${cms.length} bytes do not fit into ${prepared.capacity}`);
     }
-    return { ok: true, value: { pdf: prepared.close(cms) } };
+    const signed = prepared.close(cms);
+    return { ok: true, value: { tail: added ? Buffer.concat([added.bytes, signed]) : signed } };
   } catch (error) {
     if (error instanceof SealError) return { ok: false, error: { code: error.code, message: error.message } };
     if (error instanceof PdfError) {
@@ -48,6 +56,12 @@ export async function seal(input: SealInput, ports: SealPorts): Promise<Result<{
     }
     throw error;
   }
+}
+
+function revisionWith(file: Base, pages: Uint8Array): Tail {
+  const revision = beginRevision(file);
+  importPages(revision, openPdf(pages));
+  return revision.finish();
 }
 
 /** The signing certificate first; it must carry the announced kind of key and be allowed to sign. */

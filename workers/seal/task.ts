@@ -24,7 +24,7 @@ export async function sealTask(input: Tasks["seal"]["input"], ports: TaskPorts):
   };
   try {
     const result = await seal(input, sealPorts);
-    return result.ok ? { ok: true, value: { pdf: result.value.pdf, timestamp } } : result;
+    return result.ok ? { ok: true, value: { tail: result.value.tail, timestamp } } : result;
   } catch (error) {
     if (!(error instanceof TimestampRefused)) throw error;
     return { ok: false, error: { code: "timestamp-refused", message: error.message } };

@@ -1,3 +1,4 @@
+import { hashOf, sizeOf } from "../../kernel/blobs.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { AppError, invalid } from "../../kernel/errors.ts";
 import { enqueue } from "../../kernel/jobs.ts";
@@ -100,8 +101,8 @@ export async function dryRun(deps: Deps, creation: Creation): Promise<EnvelopeDr
     templateVersion: version.version,
     testMode,
     pageCount: drawn.value.pageCount,
-    documentSha256: drawn.value.sha256,
-    size: drawn.value.pdf.length,
+    documentSha256: await hashOf(drawn.value.parts),
+    size: sizeOf(drawn.value.parts),
     recipients: checked.assignments.map((assignment) => {
       const { role, name, email, turn, delivery, verification } = personOf(assignment);
       const count = fields.filter((field) => field.role === role).length;

@@ -30,7 +30,7 @@ export function handlers(deps: Deps): JobBinding[] {
           const { code, message } = drawn.error;
           return (tx) => markRenderFailed(tx, deps, { envelope: id, code, message });
         }
-        const { sha256, size } = await deps.blobs.put(drawn.value.pdf);
+        const { sha256, size } = await deps.blobs.put(drawn.value.parts);
         const { pageCount } = drawn.value;
         return (tx) => markRendered(tx, deps, { envelope: id, sha256, size, pageCount });
       },

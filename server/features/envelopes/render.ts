@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import type { DrawCode, Result, Warning } from "../../../workers/protocol.ts";
 import type { Ts } from "../../kernel/clock.ts";
 import type { Deps } from "../../kernel/deps.ts";
@@ -6,7 +5,8 @@ import type { VariableValue } from "../templates/contract.ts";
 import { staticDrawings } from "../templates/drawings.ts";
 import type { PublishedVersion } from "../templates/service.ts";
 
-export type Rendered = { pdf: Uint8Array; sha256: string; pageCount: number; warnings: Warning[] };
+/** The file in parts, base first; it is never needed in one piece. */
+export type Rendered = { parts: readonly Uint8Array[]; pageCount: number; warnings: Warning[] };
 
 /**
  * Draws revision 0: the template's PDF with its texts, variables and pictures. Fields stay empty, prefilled ones too:
@@ -34,6 +34,6 @@ export async function renderDocument(
     signal === undefined ? {} : { signal },
   );
   if (!drawn.ok) return drawn;
-  const sha256 = createHash("sha256").update(drawn.value.pdf).digest("hex");
-  return { ok: true, value: { ...drawn.value, sha256 } };
+  const { tail, pageCount, warnings } = drawn.value;
+  return { ok: true, value: { parts: [pdf, tail], pageCount, warnings } };
 }

@@ -1,4 +1,11 @@
-import type { CertificateData, TaskName, TaskPorts, TaskResult, Tasks } from "../../../workers/protocol.ts";
+import type {
+  CertificateData,
+  SealTimestamp,
+  TaskName,
+  TaskPorts,
+  TaskResult,
+  Tasks,
+} from "../../../workers/protocol.ts";
 import type { Ts } from "../../kernel/clock.ts";
 import type { Tx } from "../../kernel/db.ts";
 import type { Deps } from "../../kernel/deps.ts";
@@ -41,8 +48,8 @@ export async function sealCompleted(deps: Deps, id: string, signal: AbortSignal)
   const about = await certificateData(deps, record);
   const sealed = await sealWithFirst(deps, await timeSources(deps), { record, about, signer, signal });
   const [document, certificate] = await Promise.all([
-    deps.blobs.put(sealed.document.pdf),
-    deps.blobs.put(sealed.certificate.pdf),
+    deps.blobs.put(sealed.document.parts),
+    deps.blobs.put(sealed.certificate.parts),
   ]);
   const foreign = foreignAnchors(deps, sealed);
   deps.metrics.sealSeconds.observe((performance.now() - begun) / 1000);
@@ -80,7 +87,8 @@ type SealJob = {
   signer: CertifiedSigner;
   signal: AbortSignal;
 };
-type Sealed = Tasks["seal"]["output"];
+/** The file as it was and what the seal appends. */
+type Sealed = { parts: readonly [Uint8Array, Uint8Array]; timestamp: SealTimestamp | null };
 type SealedPair = { document: Sealed; certificate: Sealed; at: Ts; internal: boolean };
 
 /** The certificate names its source of time, so that everything is done again with the next one when a source refuses. */
@@ -107,11 +115,12 @@ async function sealWith(deps: Deps, source: TimeSource, job: SealJob): Promise<S
     ports?: TaskPorts,
   ): Promise<Tasks[N]["output"]> =>
     outputOf(task, await deps.pool.run(task, input, { signal, ...(ports && { ports }) }));
-  const seal = (pdf: Uint8Array, reason: string) =>
-    run(
+  const seal = async (pdf: Uint8Array, pages: Uint8Array | null, reason: string): Promise<Sealed> => {
+    const { tail, timestamp } = await run(
       "seal",
       {
         pdf,
+        pages,
         certificates: signer.certificates,
         key: signer.kind,
         at,
@@ -129,6 +138,8 @@ async function sealWith(deps: Deps, source: TimeSource, job: SealJob): Promise<S
         requestTimestamp: (request) => source.requestTimestamp(request),
       },
     );
+    return { parts: [pdf, tail], timestamp };
+  };
   const pages = await run("certificate", {
     ...about,
     seal: {
@@ -140,10 +151,9 @@ async function sealWith(deps: Deps, source: TimeSource, job: SealJob): Promise<S
     },
   });
   const original = await deps.blobs.get(newestRevision(record));
-  const whole = await run("appendPages", { pdf: original, pages: pages.pdf });
   const [document, certificate] = await Promise.all([
-    seal(whole.pdf, "All parties have signed this document"),
-    seal(pages.pdf, "Certificate of completion"),
+    seal(original, pages.pdf, "All parties have signed this document"),
+    seal(pages.pdf, null, "Certificate of completion"),
   ]);
   return { document, certificate, at, internal: source.internal };
 }

@@ -116,7 +116,7 @@ export async function ensureRevisions(deps: Deps, envelope: string): Promise<voi
     if (!drawn.ok) {
       throw new RevisionFailed(`submission ${row.number} cannot be drawn: ${drawn.error.code}: ${drawn.error.message}`);
     }
-    const { sha256, size } = await deps.blobs.put(drawn.value.pdf);
+    const { sha256, size } = await deps.blobs.put([pdf, drawn.value.tail]);
     const { number, recipient } = row;
     await deps.db.tx((tx) => storeRevision(tx, deps, { envelope, number, sha256, size, recipient }));
     newest = { ...newest, number, sha256, size, recipient };

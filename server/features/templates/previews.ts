@@ -1,5 +1,5 @@
-import { createHash } from "node:crypto";
 import type { Watermark } from "../../../workers/protocol.ts";
+import { hashOf } from "../../kernel/blobs.ts";
 import type { Reader } from "../../kernel/db.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { AppError, invalid, notFound } from "../../kernel/errors.ts";
@@ -53,10 +53,11 @@ export async function versionDocument(
   const drawings =
     version.status === "draft" && !edited ? [] : staticDrawings(content, variables, {}, settings.locale, "mark");
   if (drawings.length === 0) return { bytes: base, etag: fileSha256 };
-  const { pdf } = await drawn(deps.pool.run("stamp", { pdf: base, drawings, watermark: null, at }), {
+  const { tail } = await drawn(deps.pool.run("stamp", { pdf: base, drawings, watermark: null, at }), {
     parameter: "version",
   });
-  return { bytes: pdf, etag: createHash("sha256").update(pdf).digest("hex") };
+  const parts = [base, tail];
+  return { bytes: Buffer.concat(parts), etag: await hashOf(parts) };
 }
 
 const watermark: Watermark = "PREVIEW";
@@ -100,7 +101,8 @@ export async function renderPreview(
   ];
   const pdf = await deps.blobs.get(fileSha256);
   const task = deps.pool.run("stamp", { pdf, drawings, watermark, at: deps.clock.ts() });
-  return (await drawn(task, { parameter: "version" })).pdf;
+  const { tail } = await drawn(task, { parameter: "version" });
+  return Buffer.concat([pdf, tail]);
 }
 
 /** The values given by role and field, flat by field id, over the defaults. */

@@ -114,7 +114,14 @@ describe("an answer", () => {
     if (!source) throw new Error("no source");
     const signer = await sealSigner(app.deps);
     const about = { name: "Example Ltd", reason: "Test", location: null, level: "B-T" as const, fieldName: "Seal" };
-    const input = { ...about, pdf, certificates: signer.certificates, key: signer.kind, at: app.deps.clock.ts() };
+    const input = {
+      ...about,
+      pdf,
+      pages: null,
+      certificates: signer.certificates,
+      key: signer.kind,
+      at: app.deps.clock.ts(),
+    };
     return await app.deps.pool.run(
       "seal",
       { ...input, timestamp: source.next() },

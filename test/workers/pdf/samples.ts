@@ -37,6 +37,11 @@ export async function samplePdf(options: SampleOptions = {}): Promise<Uint8Array
   return doc.save({ useObjectStreams: options.objectStreams ?? false });
 }
 
+/** A file with revisions behind it. */
+export function whole(base: Uint8Array, ...tails: Uint8Array[]): Uint8Array {
+  return Buffer.concat([base, ...tails]);
+}
+
 /** Runs `use` with the path of a file that holds `bytes`, in a folder that is removed afterwards. */
 export function withFile<T>(bytes: Uint8Array, use: (path: string, folder: string) => T): T {
   const folder = mkdtempSync(join(tmpdir(), "signet-pdf-"));

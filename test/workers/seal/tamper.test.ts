@@ -23,6 +23,7 @@ beforeAll(async () => {
   authority = makeAuthority({ seal: "ec-p256", timestamp: "ec-p256" });
   const input = {
     pdf: await samplePdf({ pages: 2 }),
+    pages: null,
     certificates: authority.seal.certificates,
     key: "ec-p256",
     at,
@@ -34,7 +35,7 @@ beforeAll(async () => {
   } as const;
   const result = await seal(input, authority.ports());
   if (!result.ok) throw new Error(result.error.message);
-  pdf = Buffer.from(result.value.pdf);
+  pdf = Buffer.concat([input.pdf, result.value.tail]);
   hexStart = pdf.indexOf("/Contents <", pdf.indexOf("/ByteRange")) + "/Contents <".length;
   hexEnd = pdf.indexOf(">", hexStart);
   const der = Buffer.from(pdf.subarray(hexStart, hexEnd).toString("latin1"), "hex");

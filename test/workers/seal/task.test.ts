@@ -11,7 +11,7 @@ import type { TaskPorts, Tasks, TimestampSource } from "../../../workers/protoco
 import { sealTask } from "../../../workers/seal/task.ts";
 import { verifySealedPdf } from "../../../workers/seal/verify.ts";
 import { type Authority, makeAuthority, opensslTimestamp, TEST_POLICY } from "../../harness/authority.ts";
-import { samplePdf } from "../pdf/samples.ts";
+import { samplePdf, whole } from "../pdf/samples.ts";
 
 const now = Date.now();
 const at = new Date(now).toISOString();
@@ -76,6 +76,7 @@ const request = (changes: object = {}): TimestampSource => ({
 async function input(timestamp: TimestampSource | null): Promise<Tasks["seal"]["input"]> {
   return {
     pdf: await samplePdf(),
+    pages: null,
     certificates: seal.certificates,
     key: "rsa",
     at,
@@ -88,26 +89,31 @@ async function input(timestamp: TimestampSource | null): Promise<Tasks["seal"]["
   };
 }
 
+async function sealed(timestamp: TimestampSource | null, changes: Partial<TaskPorts> = {}) {
+  const given = await input(timestamp);
+  const result = await sealTask(given, ports(changes));
+  if (!result.ok) throw new Error(result.error.message);
+  return { pdf: whole(given.pdf, result.value.tail), timestamp: result.value.timestamp };
+}
+
 test("the appliance's own certificates satisfy every judge", async () => {
   const signTimestamp: TaskPorts["signTimestamp"] = async (bytes) => sign("sha256", bytes, time.privateKey);
-  const result = await sealTask(await input(builtIn()), ports({ signTimestamp }));
-  if (!result.ok) throw new Error(result.error.message);
-  expect(result.value.timestamp).toMatchObject({ at, authority: "O=Signet, CN=Signet Time" });
+  const { pdf, timestamp } = await sealed(builtIn(), { signTimestamp });
+  expect(timestamp).toMatchObject({ at, authority: "O=Signet, CN=Signet Time" });
   const path = join(folder, "sealed.pdf");
-  writeFileSync(path, result.value.pdf);
+  writeFileSync(path, pdf);
   const verdicts = await judgeSealedPdf(path, ca.pem);
   expect(verdicts.filter(({ ok }) => !ok)).toEqual([]);
-  const report = verifySealedPdf(result.value.pdf, { trusted: [ca.der], at });
+  const report = verifySealedPdf(pdf, { trusted: [ca.der], at });
   expect(report.valid).toBe(true);
   expect(report.signatures[0]).toMatchObject({ level: "B-T", timestamp: { at, serial: "badcafe", problems: [] } });
-  expect(report.signatures[0]?.timestamp?.anchorSha256).toBe(result.value.timestamp?.anchorSha256);
+  expect(report.signatures[0]?.timestamp?.anchorSha256).toBe(timestamp?.anchorSha256);
 });
 
 test("without a timestamp the level is B-B", async () => {
-  const result = await sealTask(await input(null), ports());
-  if (!result.ok) throw new Error(result.error.message);
-  expect(result.value.timestamp).toBeNull();
-  expect(verifySealedPdf(result.value.pdf, { trusted: [ca.der], at }).signatures[0]?.level).toBe("B-B");
+  const { pdf, timestamp } = await sealed(null);
+  expect(timestamp).toBeNull();
+  expect(verifySealedPdf(pdf, { trusted: [ca.der], at }).signatures[0]?.level).toBe("B-B");
 });
 
 test("a certificate for timestamps or servers may not seal", async () => {
@@ -119,16 +125,13 @@ describe("an outside authority", () => {
   const answering: TaskPorts["requestTimestamp"] = async (query) => opensslTimestamp(query, outside);
 
   test("stamps, verified against its own root", async () => {
-    const result = await sealTask(await input(request()), ports({ requestTimestamp: answering }));
-    if (!result.ok) throw new Error(result.error.message);
+    const { pdf } = await sealed(request(), { requestTimestamp: answering });
     const trust = { trusted: [ca.der], trustedTimestamp: [outside.ca], at };
-    expect(verifySealedPdf(result.value.pdf, trust)).toMatchObject({ valid: true });
-    expect(verifySealedPdf(result.value.pdf, { trusted: [ca.der], at }).signatures[0]?.problems).toEqual([
-      "timestamp-invalid",
-    ]);
+    expect(verifySealedPdf(pdf, trust)).toMatchObject({ valid: true });
+    expect(verifySealedPdf(pdf, { trusted: [ca.der], at }).signatures[0]?.problems).toEqual(["timestamp-invalid"]);
     const path = join(folder, "outside.pdf");
     const both = join(folder, "both.pem");
-    writeFileSync(path, result.value.pdf);
+    writeFileSync(path, pdf);
     writeFileSync(both, readFileSync(ca.pem, "utf8") + readFileSync(outside.caPem, "utf8"));
     const verdicts = await judgeSealedPdf(path, both);
     expect(verdicts.filter(({ ok }) => !ok)).toEqual([]);
