@@ -170,7 +170,7 @@ export function openPool(options: PoolOptions = {}): Pool {
       const limit = new AbortController();
       const timer = setTimeout(() => limit.abort(new TaskTimeout(task, timeoutMs)), timeoutMs);
       try {
-        const result = await twice(task, input, AbortSignal.any([ended, limit.signal]), ports);
+        const result = await twice(task, sharing(input), AbortSignal.any([ended, limit.signal]), ports);
         completed += 1;
         return result;
       } finally {
@@ -185,6 +185,20 @@ export function openPool(options: PoolOptions = {}): Pool {
       await pool?.destroy();
     },
   };
+}
+
+// Below this a copy costs less than what it takes to share.
+const sharedFrom = 256 * 1024;
+
+/**
+ * A large document is copied once into memory that the thread reads too. Left to the message it would be copied twice,
+ * and again for a second try; handed over it would be gone for the second try and for the caller.
+ */
+function sharing<T extends object>(input: T): T {
+  if (!("pdf" in input) || !(input.pdf instanceof Uint8Array) || input.pdf.length < sharedFrom) return input;
+  const pdf = new Uint8Array(new SharedArrayBuffer(input.pdf.length));
+  pdf.set(input.pdf);
+  return { ...input, pdf };
 }
 
 /** Marks an error of a port, which is the caller's own and no reason to try again. */

@@ -1,7 +1,11 @@
 import type { MessagePort } from "node:worker_threads";
 
 // A worker file that misbehaves as its input says; `pool.test.ts` runs it in place of the product's tasks.
-type Message = { task: string; input: { act: string; counter?: SharedArrayBuffer }; port?: MessagePort };
+type Message = {
+  task: string;
+  input: { act: string; counter?: SharedArrayBuffer; pdf?: Uint8Array };
+  port?: MessagePort;
+};
 
 export default async function run({ task, input, port }: Message): Promise<unknown> {
   const tries = input.counter === undefined ? 0 : Atomics.add(new Int32Array(input.counter), 0, 1);
@@ -9,6 +13,13 @@ export default async function run({ task, input, port }: Message): Promise<unkno
     case "exit once":
       if (tries === 0) process.exit(3);
       return { ok: true, value: task };
+    case "count, exit once": {
+      // A first try leaves its mark, so that the second shows whether it got the same memory.
+      const [mark = 0, ...rest] = input.pdf ?? [];
+      input.pdf?.fill(mark + 1, 0, 1);
+      if (mark === 0) process.exit(3);
+      return { ok: true, value: { mark, sum: rest.reduce((sum, byte) => sum + byte, 0) } };
+    }
     case "exit":
       process.exit(3);
       break;

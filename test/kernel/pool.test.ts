@@ -31,6 +31,17 @@ test("a task whose worker ends is tried once more on a fresh one", async () => {
   expect(pool.stats().crashed).toBe(5);
 });
 
+test("a large document is shared with the thread, also for the second try, and stays the caller's as it was", async () => {
+  const pool = open();
+  const size = 1024 * 1024;
+  const pdf = new Uint8Array(size).fill(1);
+  pdf[0] = 0;
+  const input = { act: "count, exit once", pdf } as never;
+  expect(await pool.run("stamp", input)).toEqual({ ok: true, value: { mark: 1, sum: size - 1 } });
+  expect(pdf.length).toBe(size);
+  expect(pdf[0]).toBe(0);
+});
+
 test("a task that takes too long, spins or is called off is ended, and the next one runs", async () => {
   const pool = open();
   await expect(pool.run("stamp", act("wait"), { timeoutMs: 50 })).rejects.toThrow(TaskTimeout);

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { cmyk, degrees, PDFDocument, PDFOperator, PDFOperatorNames, rgb } from "pdf-lib";
+import { cmyk, degrees, PDFDocument, PDFOperator, PDFOperatorNames } from "pdf-lib";
 import { describe, expect, it } from "vitest";
 import type { Drawing } from "../../workers/protocol.ts";
 import { stamp } from "../../workers/stamp.ts";

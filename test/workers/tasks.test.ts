@@ -1,9 +1,11 @@
+import { sign } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { afterAll, expect, it } from "vitest";
 import { openPool } from "../../server/kernel/pool.ts";
-import type { Drawing } from "../../workers/protocol.ts";
+import type { Drawing, TaskPorts } from "../../workers/protocol.ts";
+import { makeAuthority } from "../harness/authority.ts";
 import { whole } from "./pdf/samples.ts";
-import { textOf } from "./rendering.ts";
+import { faultsOf, qpdf, textOf } from "./rendering.ts";
 
 const pool = openPool({ threads: 1 });
 afterAll(() => pool.close());
@@ -30,6 +32,42 @@ it("inspects and stamps in a thread, each output fit to be the next input", asyn
   expect(textOf(pdf, 3)).toContain("And again");
   // The caller's own bytes are still his.
   expect(lecture.length).toBeGreaterThan(400_000);
+});
+
+it("decrypts, repairs, seals and verifies documents that are large enough to be shared with the thread", async () => {
+  for (const args of [
+    ["--encrypt", "", "owner", "256", "--"],
+    ["--encrypt", "", "owner", "128", "--"],
+  ]) {
+    const pdf = qpdf(lecture, ...args);
+    const inspected = await pool.run("inspect", { pdf, maxPages: 100 });
+    if (!inspected.ok || !inspected.value.pdf) throw new Error("not rewritten");
+    expect(faultsOf(inspected.value.pdf)).toBe("");
+    expect(textOf(inspected.value.pdf, 1)).toBe(textOf(lecture, 1));
+  }
+  const broken = lecture.subarray(0, lecture.length - 200);
+  expect(await pool.run("inspect", { pdf: broken, maxPages: 100 })).toMatchObject({ ok: true });
+  const authority = makeAuthority({ seal: "rsa-2048" });
+  try {
+    const at = new Date(Date.now() + 60_000).toISOString();
+    const { key, certificates } = authority.seal;
+    const about = { key: "rsa", at, name: "Signet", reason: "Test", location: null, fieldName: "Seal" } as const;
+    const ports: TaskPorts = {
+      sign: async (bytes) => sign("sha256", bytes, key),
+      signTimestamp: () => Promise.reject(new Error("not asked")),
+      requestTimestamp: () => Promise.reject(new Error("not asked")),
+    };
+    const input = { ...about, pdf: lecture, pages: null, certificates, level: "B-B", timestamp: null } as const;
+    const sealed = await pool.run("seal", input, { ports });
+    if (!sealed.ok) throw new Error(sealed.error.message);
+    const pdf = whole(lecture, sealed.value.tail);
+    expect(await pool.run("verifyPdf", { pdf, trusted: [authority.ca], at })).toMatchObject({
+      ok: true,
+      value: { valid: true, problems: [] },
+    });
+  } finally {
+    authority.close();
+  }
 });
 
 it("gives failures as values", async () => {
