@@ -15,7 +15,12 @@ export function createOperations(deps: Deps, endpoints: readonly EndpointSpec[])
 
   const describe = (): Promise<OpenApiDocument> => {
     // Loaded at the first request: building it costs more than the rest of the start.
-    document ??= import("./kernel/openapi.ts").then(({ describeApi }) => describeApi(endpoints, deps.config.baseUrl));
+    document ??= Promise.all([
+      import("./kernel/openapi.ts"),
+      import("./examples.json", { with: { type: "json" } }),
+    ]).then(([{ describeApi }, { default: examples }]) =>
+      describeApi(endpoints, { serverUrl: deps.config.baseUrl, examples }),
+    );
     return document;
   };
 

@@ -37,8 +37,24 @@ const securitySchemes = {
   viewerToken: { type: "http", scheme: "bearer", description: "A viewer's access token (`svcva_…`)." },
 } as const;
 
+/** What stands under each heading of the documentation. */
+const tagDescriptions: Record<string, string> = {
+  Templates: "Documents with roles, fields and variables; published versions never change.",
+  Envelopes: "Documents sent to be signed, their people, states, files and audit trail.",
+  Signing: "What the signing page calls with a signer's token; for embedded signing, how to get one.",
+  Organization: "The organization that the key belongs to, its features and limits.",
+  Verification: "Public: proves what was sealed, to anybody, without an account.",
+};
+
+export type DescribeOptions = {
+  /** Base URL of the service. */
+  serverUrl: string;
+  /** By the id of the schema; what a schema says itself wins. */
+  examples: Readonly<Record<string, unknown>>;
+};
+
 /** OpenAPI 3.1.0 of the published endpoints, in the order of the list. */
-export function describeApi(endpoints: readonly EndpointSpec[], serverUrl: string): OpenApiDocument {
+export function describeApi(endpoints: readonly EndpointSpec[], options: DescribeOptions): OpenApiDocument {
   const published = endpoints.filter((endpoint) => endpoint.published !== false);
   const paths: ZodOpenApiPathsObject = {};
   for (const endpoint of published) {
@@ -59,8 +75,8 @@ export function describeApi(endpoints: readonly EndpointSpec[], serverUrl: strin
           "Clients ignore members that they do not know: within v1 changes are additive.",
         license: { name: "Proprietary", identifier: "LicenseRef-Proprietary" },
       },
-      servers: [{ url: serverUrl }],
-      tags: tags.map((name) => ({ name })),
+      servers: [{ url: options.serverUrl }],
+      tags: tags.map((name) => ({ name, ...(tagDescriptions[name] ? { description: tagDescriptions[name] } : {}) })),
       paths,
       components: {
         securitySchemes: Object.fromEntries(Object.entries(securitySchemes).filter(([name]) => used.has(name))),
@@ -68,8 +84,10 @@ export function describeApi(endpoints: readonly EndpointSpec[], serverUrl: strin
     },
     {
       // Response objects stay open: clients must accept members that come later.
-      override: ({ jsonSchema, io }) => {
+      override: ({ jsonSchema, zodSchema, io }) => {
         if (io === "output" && jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
+        const example = options.examples[z.globalRegistry.get(zodSchema)?.id ?? ""];
+        if (example !== undefined) jsonSchema.example ??= example;
       },
     },
   );
