@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -151,7 +152,7 @@ describe("the description of the interface", () => {
     const folder = await mkdtemp(path.join(tmpdir(), "signet-openapi-"));
     const file = path.join(folder, "openapi.json");
     await writeFile(file, text);
-    const bin = path.resolve(import.meta.dirname, "../../node_modules/@redocly/cli/bin/cli.js");
+    const bin = createRequire(import.meta.url).resolve("@redocly/cli/bin/cli.js");
     const args = [
       bin,
       "lint",
