@@ -5,7 +5,9 @@ import fontkit from "@pdf-lib/fontkit";
 import { PDFDocument, type PDFFont, rgb, StandardFonts } from "pdf-lib";
 import type { Drawing } from "../../workers/protocol.ts";
 import { stamp } from "../../workers/stamp.ts";
+import { samplePdf } from "../workers/pdf/samples.ts";
 import { inkPng } from "../workers/pictures.ts";
+import { median } from "./median.ts";
 
 type Ratio = { name: string; ratio: number; target: string; detail: string };
 
@@ -24,7 +26,8 @@ export async function benchStamp(): Promise<Ratio[]> {
     fileURLToPath(import.meta.resolve("@expo-google-fonts/noto-sans/400Regular/NotoSans_400Regular.ttf")),
   );
   const pictures = [inkPng(600, 200, 1), inkPng(600, 200, 2)];
-  const times: { ours: number; subset: number; builtIn: number }[] = [];
+  const large = await samplePdf({ pages: 5, ballast: 20 * 1024 * 1024 });
+  const times: { ours: number; subset: number; builtIn: number; large: number; largeSubset: number }[] = [];
   for (let round = 0; round < ROUNDS; round++) {
     // New text every time, so that no cache of the typesetter answers.
     const texts = Array.from({ length: 20 }, (_, index) => `Field value ${round}.${index} of Zo\u00eb`);
@@ -34,11 +37,12 @@ export async function benchStamp(): Promise<Ratio[]> {
       builtIn: await timed(() =>
         stampTheirs(pdf, texts, pictures, (document) => document.embedFont(StandardFonts.Helvetica)),
       ),
+      large: await timed(() => stampOurs(large, texts, pictures)),
+      largeSubset: await timed(() => stampTheirs(large, texts, pictures, (document) => embedSubset(document, noto))),
     });
   }
-  const middle = (key: "ours" | "subset" | "builtIn"): number => median(times.slice(5).map((round) => round[key]));
-  const ours = middle("ours");
-  const row = (name: string, theirs: number, target: string): Ratio => {
+  const middle = (key: keyof (typeof times)[number]): number => median(times.slice(5).map((round) => round[key]));
+  const row = (name: string, theirs: number, target: string, ours = middle("ours")): Ratio => {
     return { name, ratio: theirs / ours, target, detail: `${ours.toFixed(1)} ms, pdf-lib ${theirs.toFixed(1)} ms` };
   };
   return [
@@ -48,6 +52,12 @@ export async function benchStamp(): Promise<Ratio[]> {
       "\u2265 5",
     ),
     row("the same, pdf-lib with a built-in Latin font \u00f7 ours", middle("builtIn"), "none"),
+    row(
+      "the same on 20 MB, pdf-lib with an embedded font \u00f7 ours",
+      middle("largeSubset"),
+      "\u2265 5",
+      middle("large"),
+    ),
   ];
 }
 
@@ -103,8 +113,4 @@ async function timed(run: () => Promise<void>): Promise<number> {
   const start = performance.now();
   await run();
   return performance.now() - start;
-}
-
-function median(values: number[]): number {
-  return values.sort((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
 }
