@@ -13,6 +13,8 @@ export class CrashingAppliance {
   /** Boundaries that a recording child passed. */
   readonly points: string[] = [];
   kills = 0;
+  /** Ends that nobody asked for. */
+  readonly crashes: string[] = [];
 
   constructor(folder: string, port: number) {
     this.#env = {
@@ -50,9 +52,11 @@ export class CrashingAppliance {
         reject(new Error(`the appliance ended before it was ready: ${code ?? signal}`)),
       );
     });
-    child.once("exit", () => {
+    child.once("exit", (code, signal) => {
       if (this.#stopping || this.#child !== child) return;
-      this.kills++;
+      // Only SIGKILL is ours: a process that ended by itself has crashed on its own account.
+      if (signal === "SIGKILL") this.kills++;
+      else this.crashes.push(`the appliance ended by itself with ${code ?? signal}`);
       // Whoever waits for `up` waits for the successor, which has no plan of its own.
       this.#up = this.#start({});
       this.#up.catch(() => undefined);

@@ -100,6 +100,7 @@ export async function crashScenario(options: {
   } finally {
     await appliance.stop();
   }
+  report.problems.push(...appliance.crashes);
   report.problems.push(...(await examineFolder(config, log, report.envelopes.length)));
   await rm(folder, { recursive: true, force: true });
   return report;
