@@ -24,15 +24,19 @@ export function createOperations(deps: Deps, endpoints: readonly EndpointSpec[])
     return document;
   };
 
+  /** Written once: the text takes a tenth of a second to make, and anybody may ask for it. */
+  const asJson = once(async () => JSON.stringify(await describe()));
+  const asYaml = once(async () => stringify(await describe(), { aliasDuplicateObjects: false }));
+
   const routes: Record<string, (authorization: string) => Promise<OperationsReply | null>> = {
     "/healthz": async () => ({ status: 200, headers: json, body: '{"status":"ok"}' }),
     "/readyz": ready,
     "/metrics": metrics,
-    "/openapi.json": async () => ({ status: 200, headers: json, body: JSON.stringify(await describe()) }),
+    "/openapi.json": async () => ({ status: 200, headers: json, body: await asJson() }),
     "/openapi.yaml": async () => ({
       status: 200,
       headers: { "content-type": "application/yaml; charset=utf-8" },
-      body: stringify(await describe(), { aliasDuplicateObjects: false }),
+      body: await asYaml(),
     }),
   };
 
@@ -79,5 +83,13 @@ export function createOperations(deps: Deps, endpoints: readonly EndpointSpec[])
       if (reply) send(reply);
       return reply !== null;
     },
+  };
+}
+
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return () => {
+    made ??= make();
+    return made;
   };
 }

@@ -40,7 +40,8 @@ export function openRateLimits(options: { clock: Clock }): RateLimits {
   function open(rule: RateRule, key: string, now: number): { id: string; window: Window } {
     const id = `${rule.name}\n${key}`;
     const known = windows.get(id);
-    const fresh = known === undefined || known.endsAt <= now;
+    // A window that ends later than it could have begun comes from before the clock was set back.
+    const fresh = known === undefined || known.endsAt <= now || known.endsAt > now + rule.seconds * 1000;
     return { id, window: fresh ? { used: 0, endsAt: now + rule.seconds * 1000 } : known };
   }
 

@@ -19,6 +19,14 @@ export const Locale = z
   .string()
   .max(35)
   .regex(/^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$/, "Use a BCP 47 language tag, for example `en` or `de-AT`.")
+  // What Intl refuses would fail later, when a date or a number is written for this person.
+  .refine((tag) => {
+    try {
+      return Intl.getCanonicalLocales(tag).length === 1;
+    } catch {
+      return false;
+    }
+  }, "This is not a well-formed language tag.")
   .meta({ description: "BCP 47 language tag" });
 export const Email = z
   .string()

@@ -45,3 +45,10 @@ test("calls at the same time cannot take more than there is", async () => {
   const outcomes = await Promise.all(Array.from({ length: 10 }, () => limits.take(rule, "a")));
   expect(outcomes.filter(({ ok }) => ok)).toHaveLength(3);
 });
+
+test("a clock set back locks nobody out", async () => {
+  const { limits, advance } = setUp();
+  for (let i = 0; i < 4; i++) await limits.take(rule, "a");
+  advance(-3_600_000);
+  expect(await limits.take(rule, "a")).toEqual({ ok: true, limit: 3, remaining: 2, resetSeconds: 60 });
+});

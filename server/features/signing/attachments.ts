@@ -50,6 +50,8 @@ export async function addAttachment(
   }
   const file = onlyFile(body.files);
   const contentType = checkFile(file, field);
+  // Before anything is written: what is refused must not fill the disk.
+  requireRoom(await store.listAttachments(deps.db.read, caller.recipient), file.bytes.length);
   const { sha256, size } = await deps.blobs.put(file.bytes);
   const row: AttachmentRow = {
     id: newId("att"),
@@ -65,10 +67,7 @@ export async function addAttachment(
   };
   await deps.db.tx(async (tx) => {
     requireTurn(await loadSigner(tx, caller), deps.clock.ts());
-    const kept = await store.listAttachments(tx, caller.recipient);
-    if (kept.reduce((sum, one) => sum + one.size, size) > maxAttachmentsBytes) {
-      throw new AppError("payload-too-large", { detail: "All files of one signer together may have 25 MB." });
-    }
+    requireRoom(await store.listAttachments(tx, caller.recipient), size);
     await store.insertAttachment(tx, row);
     await appendAudit(tx, deps, caller.envelope, [
       {
@@ -82,6 +81,13 @@ export async function addAttachment(
     await enqueue(tx, purgeAttachment, { attachment: row.id }, { runAt: deps.clock.now() + unsubmittedMs });
   });
   return presentAttachment(row);
+}
+
+/** @throws AppError `payload-too-large` */
+function requireRoom(kept: readonly { size: number }[], size: number): void {
+  if (kept.reduce((sum, one) => sum + one.size, size) > maxAttachmentsBytes) {
+    throw new AppError("payload-too-large", { detail: "All files of one signer together may have 25 MB." });
+  }
 }
 
 function onlyFile(files: readonly UploadedFile[]): UploadedFile {

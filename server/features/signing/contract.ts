@@ -220,6 +220,8 @@ export type ReassignSigning = z.infer<typeof ReassignSigning>;
 export const Reassigned = z.object({ status: z.literal("reassigned") }).meta({ id: "Reassigned" });
 
 const json = { kind: "json" as const, maxBytes: 1024 * 1024 };
+/** Tokens and codes are short, and anybody may send them. */
+const short = { kind: "json" as const, maxBytes: 4096 };
 const tag = "Signing";
 
 export const createSigningSession = endpoint({
@@ -256,7 +258,7 @@ export const exchangeSigningToken = endpoint({
   tag,
   summary: "Exchange the token of a link or an embedded session for an access token",
   credential: "public",
-  body: { ...json, schema: ExchangeToken },
+  body: { ...short, schema: ExchangeToken },
   responses: { 200: { kind: "json", schema: SigningExchange } },
   errors: ["token-invalid", "token-expired", "token-used", "rate-limited"],
 });
@@ -269,7 +271,7 @@ export const requestFreshLink = endpoint({
   summary: "Mail a fresh link to the holder of an old or used one",
   credential: "public",
   rateLimit: { name: "signing-fresh-link", points: 30, seconds: 60 },
-  body: { ...json, schema: ExchangeToken },
+  body: { ...short, schema: ExchangeToken },
   responses: { 202: { kind: "empty", description: "Always, whether or not a mail goes out" } },
   errors: ["rate-limited"],
 });
@@ -302,7 +304,7 @@ export const requestSigningCode = endpoint({
   tag,
   summary: "Send a one-time code to the signer",
   credential: "signer",
-  body: { ...json, schema: RequestOtp, optional: true },
+  body: { ...short, schema: RequestOtp, optional: true },
   responses: { 202: { kind: "json", schema: OtpSent } },
   errors: [
     "rate-limited",
@@ -320,7 +322,7 @@ export const verifySigningCode = endpoint({
   tag,
   summary: "Verify the one-time code",
   credential: "signer",
-  body: { ...json, schema: VerifyOtp },
+  body: { ...short, schema: VerifyOtp },
   responses: { 200: { kind: "json", schema: OtpVerified } },
   errors: ["otp-invalid", "otp-expired", "otp-exhausted", "rate-limited"],
 });

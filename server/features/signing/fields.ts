@@ -24,6 +24,11 @@ export function isReadOnly(field: PlacedField): boolean {
   return isAutomatic(field) || ("readOnly" in field && field.readOnly === true);
 }
 
+/** A member that the record itself has: roles and fields may be called `constructor`. */
+export function ownMember<T>(record: Readonly<Record<string, T>>, name: string): T | undefined {
+  return Object.hasOwn(record, name) ? record[name] : undefined;
+}
+
 /** What a field shows to its signer before anything was entered: the prefilled value, else the default of the template. */
 export function initialValue(
   field: PlacedField,
@@ -32,14 +37,14 @@ export function initialValue(
 ): FieldInput {
   if (field.type === "full_name") return recipient.name;
   if (field.type === "email") return recipient.email;
-  const given = prefilled[field.id];
+  const given = ownMember(prefilled, field.id);
   if (given !== undefined) return given;
   return "default" in field && field.default !== undefined ? field.default : null;
 }
 
 /** What the sender filled in for a role. */
 export function prefilledOf(envelope: Pick<EnvelopeRow, "prefilled">, role: string): Record<string, FieldInput> {
-  return Prefilled.parse(JSON.parse(envelope.prefilled))[role] ?? {};
+  return ownMember(Prefilled.parse(JSON.parse(envelope.prefilled)), role) ?? {};
 }
 
 /** What a recipient filled in; undefined while they have not finished. */

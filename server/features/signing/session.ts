@@ -9,7 +9,15 @@ import { organizationById } from "../identity/service.ts";
 import type { PublishedVersion } from "../templates/service.ts";
 import { consentFor } from "./consent.ts";
 import { type SigningField, type SigningView, signatureFonts } from "./contract.ts";
-import { finishedValues, initialValue, isReadOnly, placedFields, prefilledOf, presentField } from "./fields.ts";
+import {
+  finishedValues,
+  initialValue,
+  isReadOnly,
+  ownMember,
+  placedFields,
+  prefilledOf,
+  presentField,
+} from "./fields.ts";
 import { otpStateOf, presentAttachment } from "./present.ts";
 import { currentDocument, loadSigner, localeOf, requireVerified, type Signer } from "./signer.ts";
 import { signingState } from "./state.ts";
@@ -88,7 +96,7 @@ function fieldsFor({ record, recipient }: Signer, version: PublishedVersion, edi
     if (field.role === recipient.role && editing) {
       return [presentField(field, initialValue(field, recipient, prefilled), !isReadOnly(field))];
     }
-    const value = values?.[field.id];
+    const value = values && ownMember(values, field.id);
     return value === undefined ? [] : [presentField(field, value, false)];
   });
 }

@@ -1,4 +1,5 @@
 import { execFileSync } from "node:child_process";
+import { X509Certificate } from "node:crypto";
 import { chmod, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { request } from "node:https";
 import { tmpdir } from "node:os";
@@ -141,6 +142,15 @@ describe("TLS", () => {
     });
     await appliance.stop(0);
     expect(status).toBe(200);
+  });
+
+  it("names an address that is a number, and is made anew when the address changes", async () => {
+    const at = (host: string) => load({ SIGNET_HOST: "0.0.0.0", SIGNET_BASE_URL: `https://${host}` });
+    const first = await loadTls(at("192.168.1.5"));
+    expect(new X509Certificate(first?.cert ?? "").checkIP("192.168.1.5")).toBe("192.168.1.5");
+    const second = await loadTls(at("sign.example.org"));
+    expect(new X509Certificate(second?.cert ?? "").checkHost("sign.example.org")).toBe("sign.example.org");
+    expect((await loadTls(at("sign.example.org")))?.cert.equals(second?.cert ?? Buffer.alloc(0))).toBe(true);
   });
 
   it("from files that cannot be read stops the start and names the setting", async () => {
