@@ -8,28 +8,40 @@ import type { CrashingAppliance } from "./crashing-appliance.ts";
 
 /** The main job as an integrator and two stubborn people would do it against a server that keeps dying. */
 
+type OutboxMail = ReadMail & { at: number; messageId: string; envelopeTitle: string };
+
+/** Mails that were read before: a file that lies in the outbox under its final name never changes. */
+const known = new Map<string, Promise<OutboxMail>>();
+
 /** Mails as they lie in the outbox folder, newest first: what a person has, whatever the server remembers. */
-export async function readOutbox(folder: string): Promise<(ReadMail & { messageId: string; envelopeTitle: string })[]> {
+export async function readOutbox(folder: string): Promise<OutboxMail[]> {
   const outbox = path.join(folder, "outbox");
   const names = (await readdir(outbox).catch(() => [])).filter((name) => name.endsWith(".eml"));
   const mails = await Promise.all(
-    names.map(async (name) => {
-      const mail = await simpleParser(await readFile(path.join(outbox, name)));
-      const to = [mail.to ?? []].flat()[0]?.value[0]?.address ?? "";
-      const text = mail.text ?? "";
-      return {
-        id: name,
-        at: mail.date?.getTime() ?? 0,
-        to: { email: to },
-        kind: /\/sign#/.test(text) ? "signing_request" : "other",
-        link: text.match(/https?:\S+\/sign#[A-Za-z0-9_]+/)?.[0] ?? null,
-        code: null,
-        messageId: mail.messageId ?? "",
-        envelopeTitle: mail.subject ?? "",
-      };
+    names.map((name) => {
+      const file = path.join(outbox, name);
+      const mail = known.get(file) ?? readMail(file);
+      known.set(file, mail);
+      return mail;
     }),
   );
   return mails.sort((a, b) => b.at - a.at);
+}
+
+async function readMail(file: string): Promise<OutboxMail> {
+  const mail = await simpleParser(await readFile(file));
+  const to = [mail.to ?? []].flat()[0]?.value[0]?.address ?? "";
+  const text = mail.text ?? "";
+  return {
+    id: path.basename(file),
+    at: mail.date?.getTime() ?? 0,
+    to: { email: to },
+    kind: /\/sign#/.test(text) ? "signing_request" : "other",
+    link: text.match(/https?:\S+\/sign#[A-Za-z0-9_]+/)?.[0] ?? null,
+    code: null,
+    messageId: mail.messageId ?? "",
+    envelopeTitle: mail.subject ?? "",
+  };
 }
 
 /** Repeats a step until it goes through; only a lost connection or a 5xx is a reason to try again. */
