@@ -55,7 +55,7 @@ export type Watermark = "TEST" | "PREVIEW";
 
 export type InspectCode = "not-a-pdf" | "damaged" | "encrypted" | "xfa" | "no-pages" | "too-many-pages" | "too-complex";
 export type DrawCode = "damaged" | "page-out-of-range" | "bad-image" | "missing-font" | "too-complex";
-export type SealCode = "damaged" | "signature-too-large" | "bad-certificate" | "timestamp-refused";
+export type SealCode = "damaged" | "signature-too-large" | "bad-certificate" | "timestamp-refused" | "seal-invalid";
 
 export type CertificatePerson = {
   name: string;
@@ -164,6 +164,8 @@ export type TaskPorts = {
   sign: (signedAttributes: Uint8Array) => Promise<Uint8Array>;
   /** Signs with the key of the built-in time-stamping authority, in the same way. */
   signTimestamp: (signedAttributes: Uint8Array) => Promise<Uint8Array>;
+  /** The time that the built-in authority states for this imprint: ISO 8601 in ASCII, read when it is asked. */
+  timestampTime: (imprint: Uint8Array) => Promise<Uint8Array>;
   /** Sends a TimeStampReq (RFC 3161 §2.4.1), returns the TimeStampResp. A failure is one of the authority, not of the task. */
   requestTimestamp: (request: Uint8Array) => Promise<Uint8Array>;
 };

@@ -71,6 +71,7 @@ function portsOver(port: MessagePort): TaskPorts {
   return {
     sign: (bytes) => ask("sign", bytes),
     signTimestamp: (bytes) => ask("signTimestamp", bytes),
+    timestampTime: (bytes) => ask("timestampTime", bytes),
     requestTimestamp: (bytes) => ask("requestTimestamp", bytes),
   };
 }

@@ -80,6 +80,7 @@ test("a seal's questions are answered over its port; what a port throws comes ou
       asked.push(`signTimestamp ${bytes}`);
       return new Uint8Array([5]);
     },
+    timestampTime: () => Promise.reject(new Error("not asked")),
     requestTimestamp: () => Promise.reject(new Error("not asked")),
   };
   expect(await pool.run("seal", act("ask"), { ports })).toEqual({

@@ -55,6 +55,7 @@ it("decrypts, repairs, seals and verifies documents that are large enough to be 
     const ports: TaskPorts = {
       sign: async (bytes) => sign("sha256", bytes, key),
       signTimestamp: () => Promise.reject(new Error("not asked")),
+      timestampTime: () => Promise.reject(new Error("not asked")),
       requestTimestamp: () => Promise.reject(new Error("not asked")),
     };
     const input = { ...about, pdf: lecture, pages: null, certificates, level: "B-B", timestamp: null } as const;

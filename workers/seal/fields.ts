@@ -1,5 +1,13 @@
 /** Finds the signature fields of a PDF (ISO 32000-1 §12.7.4.5, §12.8). */
-import { type PdfDict, PdfError, type PdfObject, PdfRef, PdfString, textOf } from "../pdf/objects.ts";
+import {
+  type ObjectSource,
+  type PdfDict,
+  PdfError,
+  type PdfObject,
+  PdfRef,
+  PdfString,
+  textOf,
+} from "../pdf/objects.ts";
 import type { PdfFile } from "../pdf/reader.ts";
 
 export type SignatureField = {
@@ -45,7 +53,8 @@ export function findSignatures(file: PdfFile): SignatureField[] {
   return found.sort((a, b) => end(a) - end(b));
 }
 
-function signatureOf(file: PdfFile, name: string, dict: PdfDict): SignatureField {
+/** A signature dictionary as the value of the field of this name. */
+export function signatureOf(file: ObjectSource, name: string, dict: PdfDict): SignatureField {
   const text = (key: string): string | null => {
     const string = file.string(dict.get(key));
     return string && textOf(string);

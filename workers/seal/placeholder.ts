@@ -1,7 +1,10 @@
 /** A revision that holds a signature still to be filled in (ISO 32000-1 §12.8): seals and document timestamps alike. */
 import type { Hash } from "node:crypto";
 import { name, PdfDict, PdfError, type PdfObject, PdfRaw, PdfRef, textString } from "../pdf/objects.ts";
+import { Parser } from "../pdf/parser.ts";
 import type { Revision } from "../pdf/revision.ts";
+import { type SignatureField, signatureOf } from "./fields.ts";
+import type { FileBytes } from "./verify.ts";
 
 export type Placeholder = {
   /** Everything of the signature dictionary but /ByteRange and /Contents. */
@@ -17,6 +20,8 @@ export type PreparedSignature = {
   capacity: number;
   /** The revision's bytes with `der` in /Contents; call once, `der` at most `capacity` bytes. */
   close: (der: Uint8Array) => Buffer;
+  /** The closed signature as it can be read back out of the bytes. */
+  reopen: () => { field: SignatureField; file: FileBytes };
 };
 
 const BYTE_RANGE_WIDTH = 48;
@@ -52,7 +57,33 @@ export function prepareSignature(revision: Revision, placeholder: Placeholder, p
     tail.write(Buffer.from(der).toString("hex"), open + 1, "latin1");
     return tail;
   };
-  return { digest, capacity: placeholder.capacity, close };
+  const reopen = () => {
+    const budget = { objects: 1000, scan: 0, inflate: 0 };
+    const { object: found } = new Parser(tail, object, budget).indirect(() => null);
+    const field = signatureOf(revision, placeholder.fieldName, revision.dict(found) ?? new PdfDict());
+    return { field, file: bytesBehind(prefix, start, tail) };
+  };
+  return { digest, capacity: placeholder.capacity, close, reopen };
+}
+
+/** What `prefix` has hashed, and the tail behind it; only the tail can be read. */
+function bytesBehind(prefix: Hash, start: number, tail: Buffer): FileBytes {
+  const between = (from: number, to: number): Uint8Array => {
+    if (from < start) throw new RangeError("the signature begins before its revision");
+    return tail.subarray(from - start, to - start);
+  };
+  return {
+    length: start + tail.length,
+    between,
+    digest([, length = 0, resume = 0, rest = 0], algorithm) {
+      if (algorithm !== "sha256") throw new RangeError("the file is hashed with SHA-256 only");
+      return prefix
+        .copy()
+        .update(between(start, length))
+        .update(between(resume, resume + rest))
+        .digest();
+    },
+  };
 }
 
 function addField(revision: Revision, signature: PdfRef, fieldName: string): void {

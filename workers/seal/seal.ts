@@ -6,11 +6,12 @@ import { openPdf } from "../pdf/reader.ts";
 import { type Base, beginRevision, type Tail } from "../pdf/revision.ts";
 import type { Result, SealCode, SealInput, SealPorts } from "../protocol.ts";
 import { keyKind, OID, type SealKey, signatureAlgorithm, signatureSize, verifySignature } from "./algorithms.ts";
-import { type Certificate, maySeal, parseCertificate } from "./certificate.ts";
+import { type Certificate, maySeal, parseCertificate, subjectOf, validAt } from "./certificate.ts";
 import { encodeSignedData, parseSignedData, signedAttributes } from "./cms.ts";
 import { DerError, decode } from "./der.ts";
 import { type PreparedSignature, prepareSignature } from "./placeholder.ts";
 import { parseTstInfo } from "./timestamp-verify.ts";
+import { type SignatureReport, type VerifyTrust, verifyField } from "./verify.ts";
 
 // A token with its chain takes 3 to 7 KB from the public authorities.
 const TOKEN_CAPACITY = 12 * 1024;
@@ -25,11 +26,13 @@ class SealError extends Error {
   }
 }
 
+type Signed = { tail: Uint8Array; verify: (trust: VerifyTrust) => SignatureReport };
+
 /**
  * Makes the revisions that seal a file: one with `pages`, if there are any, and one with the signature.
- * What the ports throw passes through untouched.
+ * What the ports throw passes through untouched. `verify` reads the new signature out of the bytes, as anybody would.
  */
-export async function seal(input: SealInput, ports: SealPorts): Promise<Result<{ tail: Uint8Array }, SealCode>> {
+export async function seal(input: SealInput, ports: SealPorts): Promise<Result<Signed, SealCode>> {
   try {
     const certificates = sealCertificates(input);
     const file = openPdf(input.pdf);
@@ -48,7 +51,9 @@ export async function seal(input: SealInput, ports: SealPorts): Promise<Result<{
       throw new SealError("signature-too-large", `${cms.length} bytes do not fit into ${prepared.capacity}`);
     }
     const signed = prepared.close(cms);
-    return { ok: true, value: { tail: added ? Buffer.concat([added.bytes, signed]) : signed } };
+    const { field, file: sealedFile } = prepared.reopen();
+    const verify = (trust: VerifyTrust): SignatureReport => verifyField(sealedFile, field, trust);
+    return { ok: true, value: { tail: added ? Buffer.concat([added.bytes, signed]) : signed, verify } };
   } catch (error) {
     if (error instanceof SealError) return { ok: false, error: { code: error.code, message: error.message } };
     if (error instanceof PdfError) {
@@ -64,12 +69,14 @@ function revisionWith(file: Base, pages: Uint8Array): Tail {
   return revision.finish();
 }
 
-/** The signing certificate first; it must carry the announced kind of key and be allowed to sign. */
+/** The signing certificate first; it must carry the announced kind of key and be allowed to sign, and all be valid now. */
 function sealCertificates(input: SealInput): Certificate[] {
   let certificates: Certificate[];
   try {
     certificates = input.certificates.map(parseCertificate);
     const own = certificates[0];
+    const outside = certificates.find((certificate) => !validAt(certificate, input.at));
+    if (outside) throw new SealError("bad-certificate", notValid(outside, input.at));
     if (own && keyKind(own.publicKey) === input.key && maySeal(own)) return certificates;
   } catch (error) {
     if (!(error instanceof DerError)) throw error;
@@ -77,6 +84,13 @@ function sealCertificates(input: SealInput): Certificate[] {
   }
   throw new SealError("bad-certificate", "the certificate does not fit the key, or may not sign");
 }
+
+/** Says from when to when a certificate is valid. */
+export const notValid = (certificate: Certificate, at: string): string => {
+  const { validFromDate, validToDate } = certificate.x509;
+  const [from, to] = [validFromDate.toISOString(), validToDate.toISOString()];
+  return `${subjectOf(certificate)} is valid from ${from} to ${to}, not at ${at}`;
+};
 
 /** Rounded up, so that the size tells nothing and a certificate renewed for a little more fits the same. */
 function capacityFor(certificates: readonly Certificate[], level: SealInput["level"]): number {

@@ -1,16 +1,22 @@
 /** The seal as a task: its timestamp comes from the built-in authority, or from an outside one and is verified here. */
-import { createHash } from "node:crypto";
+import { createHash, hash } from "node:crypto";
 import type { SealPorts, SealTimestamp, TaskPorts, TaskResult, Tasks, TimestampSource } from "../protocol.ts";
-import { parseCertificate, subjectOf } from "./certificate.ts";
+import { parseCertificate, subjectOf, validAt } from "./certificate.ts";
 import { DerError } from "./der.ts";
-import { seal } from "./seal.ts";
+import { notValid, seal } from "./seal.ts";
 import { issueTimestamp, openTimestampResponse, timestampRequest } from "./timestamp.ts";
 import { verifyTimestamp } from "./timestamp-verify.ts";
+import type { VerifyTrust } from "./verify.ts";
 
 /** The outside authority gave nothing that may stand in a seal; inside this file it travels as an exception. */
 class TimestampRefused extends Error {}
+/** The built-in authority's certificate has run out, or does not hold yet. */
+class AuthorityInvalid extends Error {}
 
-/** Appends the signature. What `sign` and `signTimestamp` throw passes through untouched. */
+/**
+ * Appends the signature, and verifies it as anybody would before handing it out. What `sign`, `signTimestamp` and
+ * `timestampTime` throw passes through untouched.
+ */
 export async function sealTask(input: Tasks["seal"]["input"], ports: TaskPorts): Promise<TaskResult<"seal">> {
   let timestamp: SealTimestamp | null = null;
   const sealPorts: SealPorts = {
@@ -24,27 +30,51 @@ export async function sealTask(input: Tasks["seal"]["input"], ports: TaskPorts):
   };
   try {
     const result = await seal(input, sealPorts);
-    return result.ok ? { ok: true, value: { tail: result.value.tail, timestamp } } : result;
+    if (!result.ok) return result;
+    const { tail, verify } = result.value;
+    const { problems } = verify(trustOf(input, timestamp));
+    if (problems.length === 0) return { ok: true, value: { tail, timestamp } };
+    return {
+      ok: false,
+      error: { code: "seal-invalid", message: `the new seal does not hold: ${problems.join(", ")}` },
+    };
   } catch (error) {
-    if (!(error instanceof TimestampRefused)) throw error;
-    return { ok: false, error: { code: "timestamp-refused", message: error.message } };
+    if (error instanceof TimestampRefused)
+      return { ok: false, error: { code: "timestamp-refused", message: error.message } };
+    if (error instanceof AuthorityInvalid)
+      return { ok: false, error: { code: "bad-certificate", message: error.message } };
+    throw error;
   }
+}
+
+/** The seal's own root, and what the timestamp's chain ended in. */
+function trustOf({ certificates, timestamp, at }: Tasks["seal"]["input"], got: SealTimestamp | null): VerifyTrust {
+  const roots = timestamp?.kind === "request" ? timestamp.trusted : (timestamp?.certificates.slice(-1) ?? []);
+  return {
+    trusted: certificates.slice(-1),
+    trustedTimestamp: roots.filter((der) => hash("sha256", der, "hex") === got?.anchorSha256),
+    at,
+  };
 }
 
 type Stamped = { token: Uint8Array; timestamp: SealTimestamp };
 
 function tokenFrom(source: TimestampSource, imprint: Uint8Array, at: string, ports: TaskPorts): Promise<Stamped> {
   return source.kind === "built-in"
-    ? issued(source, imprint, at, ports)
+    ? issued(source, imprint, ports)
     : requested(source, imprint, at, ports.requestTimestamp);
 }
 
 async function issued(
   source: Extract<TimestampSource, { kind: "built-in" }>,
   imprint: Uint8Array,
-  at: string,
   ports: TaskPorts,
 ): Promise<Stamped> {
+  // Not the time at which the seal was begun: what is stamped did not exist before its signature.
+  const at = Buffer.from(await ports.timestampTime(imprint)).toString("ascii");
+  const certificates = source.certificates.map(parseCertificate);
+  const outside = certificates.find((certificate) => !validAt(certificate, at));
+  if (outside) throw new AuthorityInvalid(notValid(outside, at));
   const token = await issueTimestamp({
     imprint,
     nonce: null,
@@ -54,10 +84,10 @@ async function issued(
     certificates: source.certificates,
     sign: ports.signTimestamp,
   });
-  const [own, ...chain] = source.certificates.map(parseCertificate);
+  const [own] = certificates;
   return {
     token,
-    timestamp: { at, authority: own ? subjectOf(own) : null, anchorSha256: chain.at(-1)?.sha256 ?? null },
+    timestamp: { at, authority: own ? subjectOf(own) : null, anchorSha256: certificates.at(-1)?.sha256 ?? null },
   };
 }
 

@@ -83,7 +83,8 @@ export function verifySealedPdf(pdf: Uint8Array, trust: VerifyTrust): SealReport
   const anchors = trust.trusted.map(parseCertificate);
   try {
     const fields = findSignatures(openPdf(pdf));
-    report.signatures = fields.map((field) => verifySignatureField(pdf, field, anchors, trust));
+    const bytes = whole(pdf);
+    report.signatures = fields.map((field) => verifySignatureField(bytes, field, anchors, trust));
   } catch (error) {
     if (!(error instanceof PdfError)) throw error;
     report.problems.push(error.code === "unsupported" ? "damaged" : error.code);
@@ -97,8 +98,30 @@ export function verifySealedPdf(pdf: Uint8Array, trust: VerifyTrust): SealReport
   return report;
 }
 
+/** Bytes of a file that need not lie in one piece. */
+export type FileBytes = {
+  length: number;
+  between(start: number, end: number): Uint8Array;
+  /** Of what /ByteRange covers; its numbers lie in the file. */
+  digest(byteRange: readonly number[], algorithm: string): Buffer;
+};
+
+/** One signature on its own: with this a new one is checked before it leaves the house. @throws DerError as above */
+export function verifyField(file: FileBytes, field: SignatureField, trust: VerifyTrust): SignatureReport {
+  return verifySignatureField(file, field, trust.trusted.map(parseCertificate), trust);
+}
+
+const whole = (pdf: Uint8Array): FileBytes => ({
+  length: pdf.length,
+  between: (start, end) => pdf.subarray(start, end),
+  digest([, length = 0, resume = 0, rest = 0], algorithm) {
+    const hash = createHash(algorithm).update(pdf.subarray(0, length));
+    return hash.update(pdf.subarray(resume, resume + rest)).digest();
+  },
+});
+
 function verifySignatureField(
-  pdf: Uint8Array,
+  file: FileBytes,
   field: SignatureField,
   anchors: readonly Certificate[],
   trust: VerifyTrust,
@@ -119,11 +142,11 @@ function verifySignatureField(
     timestamp: null,
     problems: [],
   };
-  report.coversWholeFile = report.coveredTo === pdf.length;
-  const contents = contentsBetween(pdf, field);
+  report.coversWholeFile = report.coveredTo === file.length;
+  const contents = contentsBetween(file, field);
   if (!contents) report.problems.push("byte-range-wrong");
-  else if (report.kind === "seal") checkSeal(report, pdf, contents, anchors, trust);
-  else if (report.kind === "document-timestamp") checkDocumentTimestamp(report, pdf, contents, trust);
+  else if (report.kind === "seal") checkSeal(report, file, contents, anchors, trust);
+  else if (report.kind === "document-timestamp") checkDocumentTimestamp(report, file, contents, trust);
   else report.problems.push("unknown-format");
   return report;
 }
@@ -136,30 +159,24 @@ const KINDS = new Map<string, SignatureReport["kind"]>([
 const MAX_CONTENTS = 4 * 1024 * 1024;
 
 /** The bytes of /Contents, when /ByteRange leaves out exactly its hex string and nothing else. */
-function contentsBetween(pdf: Uint8Array, { byteRange, contents }: SignatureField): Buffer | null {
+function contentsBetween(file: FileBytes, { byteRange, contents }: SignatureField): Buffer | null {
   const [start, length, resume, rest] = byteRange;
   if (byteRange.length !== 4 || start !== 0 || length === undefined || resume === undefined || rest === undefined)
     return null;
   if (!byteRange.every((n) => Number.isSafeInteger(n) && n >= 0)) return null;
-  if (resume <= length || resume + rest > pdf.length) return null;
+  if (resume <= length || resume + rest > file.length) return null;
   if (resume - length > MAX_CONTENTS || (resume - length) % 2 !== 0) return null;
-  const gap = Buffer.from(pdf.buffer, pdf.byteOffset + length, resume - length).toString("latin1");
+  const gap = Buffer.from(file.between(length, resume)).toString("latin1");
   if (!/^<[0-9a-f]*>$/i.test(gap)) return null;
   const bytes = Buffer.from(gap.slice(1, -1), "hex");
   return bytes.equals(contents) ? bytes : null;
-}
-
-function coveredDigest(pdf: Uint8Array, byteRange: readonly number[], algorithm: string): Buffer {
-  const [, length = 0, resume = 0, rest = 0] = byteRange;
-  const hash = createHash(algorithm).update(pdf.subarray(0, length));
-  return hash.update(pdf.subarray(resume, resume + rest)).digest();
 }
 
 const paddingIsZero = (contents: Buffer, from: number): boolean => contents.subarray(from).every((byte) => byte === 0);
 
 function checkSeal(
   report: SignatureReport,
-  pdf: Uint8Array,
+  file: FileBytes,
   contents: Buffer,
   anchors: readonly Certificate[],
   trust: VerifyTrust,
@@ -167,7 +184,7 @@ function checkSeal(
   try {
     const data = parseSignedData(contents);
     const { signer } = data;
-    const digest = coveredDigest(pdf, report.byteRange, signer.digest);
+    const digest = file.digest(report.byteRange, signer.digest);
     report.problems.push(...signerProblems(data, OID.data, digest));
     if (!paddingIsZero(contents, data.length)) report.problems.push("padding-changed");
     if (signer.attributes.has(OID.signingTime)) report.problems.push("signing-time-present");
@@ -227,12 +244,12 @@ function isCanonical(data: SignedData, contents: Buffer, timestamp: Buffer | nul
   return again.equals(contents.subarray(0, data.length));
 }
 
-function checkDocumentTimestamp(report: SignatureReport, pdf: Uint8Array, contents: Buffer, trust: VerifyTrust): void {
+function checkDocumentTimestamp(report: SignatureReport, file: FileBytes, contents: Buffer, trust: VerifyTrust): void {
   try {
     const { length } = parseSignedData(contents);
     if (!paddingIsZero(contents, length)) report.problems.push("padding-changed");
     report.timestamp = verifyTimestamp(contents.subarray(0, length), {
-      digest: (algorithm) => coveredDigest(pdf, report.byteRange, algorithm),
+      digest: (algorithm) => file.digest(report.byteRange, algorithm),
       trusted: trust.trustedTimestamp ?? trust.trusted,
     });
     if (report.timestamp.problems.length > 0) report.problems.push("timestamp-invalid");

@@ -135,6 +135,7 @@ async function sealWith(deps: Deps, source: TimeSource, job: SealJob): Promise<S
       {
         sign: (bytes) => signer.sign(bytes),
         signTimestamp: (bytes) => source.signTimestamp(bytes),
+        timestampTime: (imprint) => source.timestampTime(imprint),
         requestTimestamp: (request) => source.requestTimestamp(request),
       },
     );

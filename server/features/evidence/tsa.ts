@@ -16,6 +16,7 @@ export type TimeSource = {
   next(): TimestampSource;
   requestTimestamp(request: Uint8Array): Promise<Uint8Array>;
   signTimestamp(bytes: Uint8Array): Promise<Uint8Array>;
+  timestampTime(imprint: Uint8Array): Promise<Uint8Array>;
 };
 
 /** The policy of the built-in authority: the time of the appliance's clock, to the second (X.667 arc, a UUID). */
@@ -44,6 +45,7 @@ async function builtInAuthority(deps: Deps): Promise<TimeSource> {
       serial: positive(16),
     }),
     signTimestamp: (bytes) => authority.sign(bytes),
+    timestampTime: async () => Buffer.from(deps.clock.ts(), "ascii"),
     requestTimestamp: () => Promise.reject(new Error("the built-in authority is not asked by HTTP")),
   };
 }
@@ -54,6 +56,7 @@ function outsideAuthority(deps: Deps, url: string): TimeSource {
     internal: false,
     next: () => ({ kind: "request", nonce: positive(8), trusted: trustedRoots(deps.config), tolerance }),
     signTimestamp: () => Promise.reject(new Error("an outside authority signs by itself")),
+    timestampTime: () => Promise.reject(new Error("an outside authority has its own time")),
     async requestTimestamp(request) {
       const answer = await deps.outbound.fetch("tsa", url, {
         method: "POST",

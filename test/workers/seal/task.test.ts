@@ -57,6 +57,7 @@ const unexpected = async (): Promise<never> => {
 const ports = (changes: Partial<TaskPorts> = {}): TaskPorts => ({
   sign: async (attributes) => sign("sha256", attributes, seal.privateKey),
   signTimestamp: unexpected,
+  timestampTime: unexpected,
   requestTimestamp: unexpected,
   ...changes,
 });
@@ -65,6 +66,11 @@ const builtIn = (): TimestampSource => ({
   certificates: time.certificates,
   policy: TEST_POLICY,
   serial: "0badcafe",
+});
+/** The built-in authority, with its clock at this time. */
+const stamping = (time0 = at): Partial<TaskPorts> => ({
+  signTimestamp: async (bytes) => sign("sha256", bytes, time.privateKey),
+  timestampTime: async () => Buffer.from(time0),
 });
 const request = (changes: object = {}): TimestampSource => ({
   kind: "request",
@@ -97,8 +103,7 @@ async function sealed(timestamp: TimestampSource | null, changes: Partial<TaskPo
 }
 
 test("the appliance's own certificates satisfy every judge", async () => {
-  const signTimestamp: TaskPorts["signTimestamp"] = async (bytes) => sign("sha256", bytes, time.privateKey);
-  const { pdf, timestamp } = await sealed(builtIn(), { signTimestamp });
+  const { pdf, timestamp } = await sealed(builtIn(), stamping());
   expect(timestamp).toMatchObject({ at, authority: "O=Signet, CN=Signet Time" });
   const path = join(folder, "sealed.pdf");
   writeFileSync(path, pdf);
@@ -119,6 +124,50 @@ test("without a timestamp the level is B-B", async () => {
 test("a certificate for timestamps or servers may not seal", async () => {
   const given = { ...(await input(null)), certificates: time.certificates };
   expect(await sealTask(given, ports())).toMatchObject({ ok: false, error: { code: "bad-certificate" } });
+});
+
+describe("nothing is sealed that would not hold", () => {
+  const later = new Date(now + 2 * 86_400_000).toISOString();
+  const refused = async (changes: object, own: Partial<TaskPorts>) => {
+    const result = await sealTask({ ...(await input(builtIn())), ...changes }, ports(own));
+    return result.ok ? null : result.error;
+  };
+
+  test("a certificate that has run out, or is not valid yet", async () => {
+    for (const given of [later, new Date(now - 2 * 86_400_000).toISOString()]) {
+      const error = await refused({ at: given }, { ...stamping(), sign: unexpected });
+      expect(error).toMatchObject({ code: "bad-certificate", message: expect.stringContaining("Signet Seal") });
+    }
+  });
+
+  test("a built-in authority whose certificate has run out", async () => {
+    const error = await refused({}, stamping(later));
+    expect(error).toMatchObject({ code: "bad-certificate", message: expect.stringContaining("Signet Time") });
+  });
+
+  test("a time stamp that was signed with another key", async () => {
+    const wrongKey: TaskPorts["signTimestamp"] = async (bytes) => sign("sha256", bytes, seal.privateKey);
+    const error = await refused({}, { ...stamping(), signTimestamp: wrongKey });
+    expect(error).toMatchObject({ code: "seal-invalid", message: expect.stringContaining("timestamp-invalid") });
+  });
+});
+
+test("the built-in authority states the time at which it is asked", async () => {
+  const asked = new Date(now + 5_000).toISOString();
+  const order: string[] = [];
+  const { timestamp } = await sealed(builtIn(), {
+    ...stamping(asked),
+    async sign(attributes) {
+      order.push("signed");
+      return sign("sha256", attributes, seal.privateKey);
+    },
+    async timestampTime() {
+      order.push("asked");
+      return Buffer.from(asked);
+    },
+  });
+  expect(timestamp?.at).toBe(asked);
+  expect(order).toEqual(["signed", "asked"]);
 });
 
 describe("an outside authority", () => {
