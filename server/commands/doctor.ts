@@ -3,6 +3,7 @@ import { access, mkdir, stat, statfs } from "node:fs/promises";
 import path from "node:path";
 import { isLoopback } from "../config.ts";
 import { allOrganizations } from "../features/identity/service.ts";
+import { keyExpiries } from "../features/keys/service.ts";
 import type { Deps } from "../kernel/deps.ts";
 import { type Command, type CommandContext, print, table } from "./command.ts";
 import { withDeps } from "./with-deps.ts";
@@ -10,6 +11,8 @@ import { withDeps } from "./with-deps.ts";
 type Finding = { check: string; state: "ok" | "warning" | "wrong"; detail: string };
 
 const lowDiskBytes = 1024 ** 3;
+/** Days before its end at which a certificate is worth a word. */
+const expiryNotice = 90;
 
 export const doctor: Command = {
   name: "doctor",
@@ -109,6 +112,7 @@ async function inside(deps: Deps): Promise<Finding[]> {
     problems.length === 0
       ? { check: "database", state: "ok", detail: "whole" }
       : wrong("database", `${problems[0]}. Restore the last backup.`),
+    ...(await certificates(deps)),
     organizations.length > 0
       ? { check: "organizations", state: "ok", detail: organizations.map(({ name }) => name).join(", ") }
       : {
@@ -124,4 +128,18 @@ async function inside(deps: Deps): Promise<Finding[]> {
           detail: dead.map(({ name, last_error: cause }) => `${name}: ${cause}`).join("; "),
         },
   ];
+}
+
+/** A seal under a certificate that has run out is refused, so its end must not come as a surprise. */
+async function certificates(deps: Deps): Promise<Finding[]> {
+  const expiries = await keyExpiries(deps.db.read);
+  const late = expiries.flatMap(({ purpose, validUntil }): Finding[] => {
+    const days = Math.floor((Date.parse(validUntil) - deps.clock.now()) / 86_400_000);
+    const check = `${purpose} certificate`;
+    const day = validUntil.slice(0, 10);
+    if (days < 0) return [wrong(check, `ended on ${day}: nothing can be sealed`)];
+    const detail = `ends on ${day}, in ${days} days: nothing can be sealed after that`;
+    return days < expiryNotice ? [{ check, state: "warning", detail }] : [];
+  });
+  return late.length > 0 || expiries.length === 0 ? late : [{ check: "certificates", state: "ok", detail: "valid" }];
 }

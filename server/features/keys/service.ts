@@ -1,5 +1,6 @@
 import { createHash, createPrivateKey, type KeyObject, sign, X509Certificate } from "node:crypto";
 import { promisify } from "node:util";
+import type { Ts } from "../../kernel/clock.ts";
 import { isUniqueViolation, type Reader, type Tx } from "../../kernel/db.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import type { AnchorKey } from "./contract.ts";
@@ -64,6 +65,12 @@ export async function caCertificates(reader: Reader): Promise<string[]> {
   const own = (await store.listKeys(reader)).filter(({ purpose }) => purpose === "ca");
   const foreign = await store.listTimestampAnchors(reader);
   return [...own, ...foreign].flatMap(({ certificate }) => (certificate === null ? [] : [pemOf(certificate)]));
+}
+
+/** Until when the keys in use may sign; those without an end are left out. Makes none. */
+export async function keyExpiries(reader: Reader): Promise<{ purpose: store.KeyPurpose; validUntil: Ts }[]> {
+  const rows = (await store.listKeys(reader)).filter(inUse);
+  return rows.flatMap(({ purpose, valid_until: until }) => (until === null ? [] : [{ purpose, validUntil: until }]));
 }
 
 /** Remembers the certificate that an outside authority's chain ended in, so that it is published. */

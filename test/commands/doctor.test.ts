@@ -1,0 +1,48 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { doctor } from "../../server/commands/doctor.ts";
+import { ensureKeys } from "../../server/features/keys/service.ts";
+import { startAppliance, type TestAppliance } from "../harness/appliance.ts";
+
+let app: TestAppliance;
+beforeAll(async () => {
+  app = await startAppliance();
+  await ensureKeys(app.deps);
+});
+afterAll(() => app?.stop());
+
+/** What the command prints about one thing. */
+async function look(check: string): Promise<{ state: string; detail: string } | undefined> {
+  let out = "";
+  await doctor.run({
+    config: app.config,
+    options: {},
+    positionals: [],
+    json: true,
+    stdout: (text) => {
+      out += text;
+    },
+    stderr: () => undefined,
+    stdin: (async function* () {})(),
+    onSignal: () => undefined,
+  });
+  const { findings } = JSON.parse(out);
+  return findings.find((finding: { check: string }) => finding.check === check);
+}
+
+async function sealEndsIn(days: number): Promise<void> {
+  const end = new Date(Date.now() + days * 86_400_000 + 3_600_000).toISOString();
+  await app.deps.db.tx((tx) =>
+    tx.updateTable("signing_keys").set({ valid_until: end }).where("purpose", "=", "seal").execute(),
+  );
+}
+
+test("certificates that end within 90 days are announced, those that have ended are wrong", async () => {
+  expect(await look("certificates")).toMatchObject({ state: "ok" });
+  await sealEndsIn(89);
+  expect(await look("seal certificate")).toMatchObject({
+    state: "warning",
+    detail: expect.stringContaining("89 days"),
+  });
+  await sealEndsIn(-2);
+  expect(await look("seal certificate")).toMatchObject({ state: "wrong" });
+});
