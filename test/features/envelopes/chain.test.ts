@@ -48,6 +48,26 @@ describe("audit chain", () => {
     expect(hash).toBe(createHash("sha256").update(firstText, "utf8").digest("hex"));
   });
 
+  it("chains entry 2 of the contract to it", () => {
+    const end = { length: 1, head: firstHash };
+    const { entries } = extendChain(envelope, end, "2026-11-21T09:10:01.250Z", [
+      {
+        id: "evt_000000000000000000000002",
+        type: "envelope.ready",
+        actor,
+        ip: "192.0.2.1",
+        data: { documentSha256: createHash("sha256").update("%PDF-1.7").digest("hex") },
+      },
+    ]);
+    expect(entries).toMatchObject([
+      {
+        seq: 2,
+        prevHash: firstHash,
+        hash: "0bb52b939d960413d76f6da00592c59760e7bdcb989ab219a7d3e9fe93476c04",
+      },
+    ]);
+  });
+
   it("accepts no entry that was changed, dropped, moved or added, and says where it breaks", () => {
     const chain = chainOf(6);
     expect(checkChain(chain, endOf(chain))).toEqual({
