@@ -37,7 +37,7 @@ export async function addAttachment(
   body: { fields: { field: string }; files: readonly UploadedFile[] },
   request: RequestInfo,
 ): Promise<Attachment> {
-  const signer = await loadSigner(deps.db.read, caller);
+  const signer = await loadSigner(deps.db.read, caller, deps.clock.ts());
   requireVerified(signer);
   requireTurn(signer, deps.clock.ts());
   const version = await versionOf(deps, deps.db.read, signer.record.envelope);
@@ -66,13 +66,15 @@ export async function addAttachment(
     submitted_at: null,
   };
   await deps.db.tx(async (tx) => {
-    requireTurn(await loadSigner(tx, caller), deps.clock.ts());
+    const fresh = await loadSigner(tx, caller, deps.clock.ts());
+    requireVerified(fresh);
+    requireTurn(fresh, deps.clock.ts());
     requireRoom(await store.listAttachments(tx, caller.recipient), size);
     await store.insertAttachment(tx, row);
     await appendAudit(tx, deps, caller.envelope, [
       {
         type: "recipient.attachment_added",
-        actor: recipientActor(signer.recipient),
+        actor: recipientActor(fresh.recipient),
         ip: request.ip,
         userAgent: request.userAgent,
         data: { attachment: row.id, field: field.id, filename: row.filename, contentType, size, sha256 },

@@ -3,6 +3,7 @@ import type { Deps } from "../../kernel/deps.ts";
 import { AppError } from "../../kernel/errors.ts";
 import { hashSecret } from "../../kernel/ids.ts";
 import type { RequestInfo } from "../../kernel/request.ts";
+import { isLive } from "./signer.ts";
 import { needsCode } from "./state.ts";
 import * as store from "./store.ts";
 import type { SessionRow } from "./tables.ts";
@@ -58,10 +59,6 @@ async function sessionOfBearer(deps: Deps, sha256: string, visitor: Visitor): Pr
     if (opened && token?.revoked_at === null && isLive(opened, deps.clock.ts())) return opened;
     return (await openWithToken(tx, deps, sha256, "bearer", visitor)).session;
   });
-}
-
-function isLive(session: SessionRow, now: string): boolean {
-  return session.ended_at === null && session.access_expires_at !== null && session.access_expires_at > now;
 }
 
 function live(session: SessionRow, now: string): SessionRow {

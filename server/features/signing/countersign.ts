@@ -9,7 +9,7 @@ import { visibleFields } from "../templates/values.ts";
 import { signatureFonts } from "./contract.ts";
 import { initialValue, placedFields, prefilledOf } from "./fields.ts";
 import { type StoredSignature, signatureHash } from "./signatures.ts";
-import { currentDocument, localeOf, standingOf } from "./signer.ts";
+import { atOneMoment, currentDocument, localeOf, standingOf } from "./signer.ts";
 import { actionRefusal } from "./state.ts";
 import * as store from "./store.ts";
 import { dayIn } from "./submission.ts";
@@ -21,7 +21,8 @@ export async function signAutomatically(deps: Deps, payload: { envelope: string;
     const recipient = record?.recipients.find(({ id }) => id === payload.recipient);
     if (!record || recipient?.kind !== "countersigner") return;
     const { envelope } = record;
-    const at = deps.clock.ts();
+    const now = atOneMoment(deps);
+    const at = now.clock.ts();
     const document = currentDocument(record);
     if (document === undefined || actionRefusal(standingOf(envelope, recipient, true), at) !== undefined) return;
     const version = await versionOf(deps, tx, envelope);
@@ -37,7 +38,7 @@ export async function signAutomatically(deps: Deps, payload: { envelope: string;
       else if (value !== null) values[field.id] = value;
     }
     const signature: StoredSignature = { method: "automatic", text: recipient.name, font: signatureFonts[1] };
-    const { submission } = await completeRecipient(tx, deps, {
+    const { submission } = await completeRecipient(tx, now, {
       ...payload,
       values,
       auditData: {

@@ -1,11 +1,12 @@
 import type { SignerCaller } from "../../kernel/caller.ts";
+import type { Reader } from "../../kernel/db.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { AppError } from "../../kernel/errors.ts";
 import type { RequestInfo } from "../../kernel/request.ts";
 import { declineRecipient } from "../envelopes/progress.ts";
 import { versionOf } from "../envelopes/service.ts";
 import type { SigningResult } from "./contract.ts";
-import { loadSigner, redirectOf, requireTurn, requireVerified } from "./signer.ts";
+import { atOneMoment, loadSigner, redirectOf, requireTurn, requireVerified, type Signer } from "./signer.ts";
 
 /**
  * Declines, which ends the envelope.
@@ -17,20 +18,31 @@ export async function decline(
   reason: string,
   request: RequestInfo,
 ): Promise<SigningResult> {
-  const signer = await loadSigner(deps.db.read, caller);
-  requireVerified(signer);
-  requireTurn(signer, deps.clock.ts());
-  const { settings } = await versionOf(deps, deps.db.read, signer.record.envelope);
+  const { record } = await allowed(deps, deps.db.read, caller);
+  const { settings } = await versionOf(deps, deps.db.read, record.envelope);
   if (!settings.allowDecline) {
     throw new AppError("feature-disabled", { detail: "The sender does not offer to decline this document here." });
   }
   const { envelope, recipient } = caller;
   const { ip, userAgent } = request;
-  await deps.db.tx((tx) => declineRecipient(tx, deps, { envelope, recipient, reason, ip, userAgent }));
-  return {
-    status: "declined",
-    envelope: { id: envelope, status: "declined" },
-    at: deps.clock.ts(),
-    redirectUrl: redirectOf(signer, "declined"),
-  };
+  return await deps.db.tx(async (tx) => {
+    const now = atOneMoment(deps);
+    // Looked at again in here: the signing may have been passed on since.
+    const signer = await allowed(now, tx, caller);
+    await declineRecipient(tx, now, { envelope, recipient, reason, ip, userAgent });
+    return {
+      status: "declined",
+      envelope: { id: envelope, status: "declined" },
+      at: now.clock.ts(),
+      redirectUrl: redirectOf(signer, "declined"),
+    };
+  });
+}
+
+/** @throws AppError `token-invalid`, `otp-required`, and what `requireTurn` throws */
+async function allowed(deps: Deps, reader: Reader, caller: SignerCaller): Promise<Signer> {
+  const signer = await loadSigner(reader, caller, deps.clock.ts());
+  requireVerified(signer);
+  requireTurn(signer, deps.clock.ts());
+  return signer;
 }

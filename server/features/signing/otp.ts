@@ -40,7 +40,7 @@ export async function sendCode(
   request: RequestInfo,
 ): Promise<OtpSent> {
   return await deps.db.tx(async (tx) => {
-    const signer = await loadSigner(tx, caller);
+    const signer = await loadSigner(tx, caller, deps.clock.ts());
     checkCodeNeeded(deps, signer, channel);
     const { recipient, record, session } = signer;
     const now = deps.clock.now();
@@ -115,7 +115,7 @@ async function tryCode(
   code: string,
   request: RequestInfo,
 ): Promise<string | AppError> {
-  const signer = await loadSigner(tx, caller);
+  const signer = await loadSigner(tx, caller, deps.clock.ts());
   const { recipient, session, standing } = signer;
   if (session.verified_at !== null) return session.verified_at;
   if (standing.verification === "none") return new AppError("conflict", { detail: "No code is needed here." });

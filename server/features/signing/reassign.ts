@@ -24,7 +24,7 @@ export async function reassign(
   to: ReassignSigning,
   request: RequestInfo,
 ): Promise<void> {
-  const first = await loadSigner(deps.db.read, caller);
+  const first = await loadSigner(deps.db.read, caller, deps.clock.ts());
   requireVerified(first);
   requireTurn(first, deps.clock.ts());
   const { settings } = await versionOf(deps, deps.db.read, first.record.envelope);
@@ -35,9 +35,10 @@ export async function reassign(
     throw invalid([{ pointer: "#/email", code: "conflict", detail: "This is the address of the present signer." }]);
   }
   await deps.db.tx(async (tx) => {
-    const signer = await loadSigner(tx, caller);
-    const { recipient } = signer;
     const now = deps.clock.ts();
+    const signer = await loadSigner(tx, caller, now);
+    const { recipient } = signer;
+    requireVerified(signer);
     requireTurn(signer, now);
     const { name, email, reason, locale } = to;
     const [entry] = await appendAudit(tx, deps, caller.envelope, [

@@ -25,12 +25,12 @@ import * as store from "./store.ts";
 
 /** Loads the signing page; the first successful load by a recipient whose turn it is counts as viewed. */
 export async function signingView(deps: Deps, caller: SignerCaller, request: RequestInfo): Promise<SigningView> {
-  const signer = await loadSigner(deps.db.read, caller);
+  const signer = await loadSigner(deps.db.read, caller, deps.clock.ts());
   if (signer.standing.recipient !== "sent") return await present(deps, signer);
   const { envelope, recipient } = caller;
   const { ip, userAgent } = request;
   await deps.db.tx((tx) => markViewed(tx, deps, { envelope, recipient, ip, userAgent }));
-  return await present(deps, await loadSigner(deps.db.read, caller));
+  return await present(deps, await loadSigner(deps.db.read, caller, deps.clock.ts()));
 }
 
 async function present(deps: Deps, signer: Signer): Promise<SigningView> {
@@ -109,7 +109,7 @@ export async function signingDocument(
   deps: Deps,
   caller: SignerCaller,
 ): Promise<{ bytes: Uint8Array; sha256: string; filename: string }> {
-  const signer = await loadSigner(deps.db.read, caller);
+  const signer = await loadSigner(deps.db.read, caller, deps.clock.ts());
   requireVerified(signer);
   const state = signingState(signer.standing, deps.clock.ts());
   if (state === "waiting") throw new AppError("not-recipients-turn");

@@ -1,5 +1,7 @@
 import type { SignerCaller } from "../../kernel/caller.ts";
+import { type Ts, toTs } from "../../kernel/clock.ts";
 import type { Reader } from "../../kernel/db.ts";
+import type { Deps } from "../../kernel/deps.ts";
 import { AppError } from "../../kernel/errors.ts";
 import type { Actor } from "../../kernel/wire.ts";
 import { type EnvelopeRecord, type EnvelopeRow, loadEnvelope, type RecipientRow } from "../envelopes/progress.ts";
@@ -26,13 +28,28 @@ export function recipientActor(recipient: Pick<RecipientRow, "id" | "name" | "em
   return { type: "recipient", id: recipient.id, name: recipient.name, email: recipient.email };
 }
 
-/** @throws AppError `token-invalid` when the session was taken away since it was authenticated */
-export async function loadSigner(reader: Reader, caller: SignerCaller): Promise<Signer> {
+/**
+ * Who calls, as it is now. A session ends when the signing is passed on, so whoever holds a live one is still the person
+ * that the recipient's row names.
+ * @throws AppError `token-invalid` when the session was taken away or ran out since it was authenticated
+ */
+export async function loadSigner(reader: Reader, caller: SignerCaller, now: Ts): Promise<Signer> {
   const session = await store.findSession(reader, caller.session);
+  if (!session || !isLive(session, now)) throw new AppError("token-invalid");
   const record = await loadEnvelope(reader, caller.envelope);
   const recipient = record?.recipients.find(({ id }) => id === caller.recipient);
-  if (!session || !record || !recipient) throw new AppError("token-invalid");
+  if (!record || !recipient) throw new AppError("token-invalid");
   return { session, record, recipient, standing: standingOf(record.envelope, recipient, session.verified_at !== null) };
+}
+
+export function isLive(session: SessionRow, now: Ts): boolean {
+  return session.ended_at === null && session.access_expires_at !== null && session.access_expires_at > now;
+}
+
+/** With the clock stopped: everything that one act writes carries one time. Take it inside the transaction. */
+export function atOneMoment(deps: Deps): Deps {
+  const now = deps.clock.now();
+  return { ...deps, clock: { now: () => now, ts: () => toTs(now) } };
 }
 
 /** @throws AppError `otp-required` */

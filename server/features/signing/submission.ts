@@ -19,12 +19,11 @@ export type SubmissionContext = {
   others: Readonly<Record<string, FieldValue>>;
   attachments: readonly AttachmentRow[];
   methods: readonly string[];
-  /** ISO 8601 */
-  signedAt: string;
 };
 
 export type Submission = {
-  values: Record<string, FieldValue>;
+  /** What is kept when it is signed at this moment (ISO 8601). */
+  valuesAt: (signedAt: string) => Record<string, FieldValue>;
   signature: ReadSignature | null;
   initials: ReadSignature | null;
   /** Ids of the uploads that stand in `values`. */
@@ -34,6 +33,9 @@ export type Submission = {
 
 type Sent = FieldInput | string[];
 
+/** Whether a time zone exists does not depend on the moment. */
+const anyMoment = new Date(0).toISOString();
+
 export function readSubmission(
   context: SubmissionContext,
   input: SubmitSigning,
@@ -41,8 +43,7 @@ export function readSubmission(
   const own = context.fields.filter(({ role }) => role === context.recipient.role);
   const errors: ProblemError[] = [];
   const timeZone = input.timeZone ?? "UTC";
-  const day = dayIn(timeZone, context.signedAt);
-  if (day === undefined) {
+  if (dayIn(timeZone, anyMoment) === undefined) {
     errors.push({ pointer: "#/timeZone", code: "reference", detail: "This is not a time zone of the IANA database." });
   }
   for (const [id, value] of Object.entries(input.fields)) errors.push(...checkSent(own, context, id, value));
@@ -62,13 +63,17 @@ export function readSubmission(
   const initials = signatureFor("initials", shown, context, input, errors);
   if (errors.length > 0) return { errors };
   const formulas = computeFormulas(context.fields, { ...numbersOf(context.others), ...onlyShown(shown, plain) });
-  const values: Record<string, FieldValue> = {};
-  for (const field of shown) {
-    const value = fieldValue(field, { plain, formulas, files, signature, initials, day, signedAt: context.signedAt });
-    if (value !== undefined) values[field.id] = value;
-  }
+  const valuesAt = (signedAt: string) => {
+    const day = dayIn(timeZone, signedAt);
+    const values: Record<string, FieldValue> = {};
+    for (const field of shown) {
+      const value = fieldValue(field, { plain, formulas, files, signature, initials, day, signedAt });
+      if (value !== undefined) values[field.id] = value;
+    }
+    return values;
+  };
   const attachments = [...files.values()].flat().map(({ id }) => id);
-  return { submission: { values, signature, initials, attachments, timeZone } };
+  return { submission: { valuesAt, signature, initials, attachments, timeZone } };
 }
 
 function fieldPointer(id: string): string {

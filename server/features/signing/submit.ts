@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { SignerCaller } from "../../kernel/caller.ts";
 import { canonicalize } from "../../kernel/canonical.ts";
-import type { Tx } from "../../kernel/db.ts";
+import type { Reader, Tx } from "../../kernel/db.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { AppError, invalid } from "../../kernel/errors.ts";
 import type { ProblemError } from "../../kernel/problem.ts";
@@ -15,6 +15,7 @@ import type { SigningResult, SubmitSigning } from "./contract.ts";
 import { finishedValues, placedFields, prefilledOf } from "./fields.ts";
 import { signatureHash } from "./signatures.ts";
 import {
+  atOneMoment,
   loadSigner,
   localeOf,
   recipientActor,
@@ -36,34 +37,40 @@ export async function submit(
   input: SubmitSigning,
   request: RequestInfo,
 ): Promise<SigningResult> {
-  const signer = await loadSigner(deps.db.read, caller);
-  requireVerified(signer);
-  requireTurn(signer, deps.clock.ts());
-  if (!(await store.wasServed(deps.db.read, caller.recipient, input.documentSha256))) {
-    throw new AppError("document-changed");
-  }
-  const signedAt = deps.clock.ts();
-  const { submission, consent } = await check(deps, signer, input, signedAt);
+  const { submission, consent } = await check(deps, await allowed(deps, deps.db.read, caller, input), input);
   // Before the row that names it: a blob that nothing names does no harm.
   for (const { image } of [submission.signature, submission.initials].filter((one) => one !== null)) {
     if (image !== null) await deps.blobs.put(image);
   }
-  const status = await deps.db.tx((tx) =>
-    complete(tx, deps, caller, signer, { input, submission, consent, signedAt, request }),
-  );
-  return {
-    status: "completed",
-    envelope: { id: caller.envelope, status },
-    at: signedAt,
-    redirectUrl: redirectOf(signer, "signed"),
-  };
+  return await deps.db.tx(async (tx) => {
+    const now = atOneMoment(deps);
+    // Looked at again in here: of many at once only one finds the recipient unfinished, and none whose session has ended.
+    const signer = await allowed(now, tx, caller, input);
+    const status = await complete(tx, now, signer, { input, submission, consent, request });
+    return {
+      status: "completed",
+      envelope: { id: caller.envelope, status },
+      at: now.clock.ts(),
+      redirectUrl: redirectOf(signer, "signed"),
+    };
+  });
+}
+
+/** @throws AppError `token-invalid`, `otp-required`, `document-changed`, and what `requireTurn` throws */
+async function allowed(deps: Deps, reader: Reader, caller: SignerCaller, input: SubmitSigning): Promise<Signer> {
+  const signer = await loadSigner(reader, caller, deps.clock.ts());
+  requireVerified(signer);
+  requireTurn(signer, deps.clock.ts());
+  if (!(await store.wasServed(reader, caller.recipient, input.documentSha256))) {
+    throw new AppError("document-changed");
+  }
+  return signer;
 }
 
 async function check(
   deps: Deps,
   { record, recipient }: Signer,
   input: SubmitSigning,
-  signedAt: string,
 ): Promise<{ submission: Submission; consent: AcceptedConsent }> {
   const version = await versionOf(deps, deps.db.read, record.envelope);
   const consent = acceptedText(consentFor(version.settings), input.consent);
@@ -80,7 +87,6 @@ async function check(
       others: valuesOfOthers(record, recipient.id),
       attachments: await store.listAttachments(deps.db.read, recipient.id),
       methods: version.settings.signatureMethods,
-      signedAt,
     },
     input,
   );
@@ -97,23 +103,20 @@ type Accepted = {
   input: SubmitSigning;
   submission: Submission;
   consent: AcceptedConsent;
-  signedAt: string;
   request: RequestInfo;
 };
 
 async function complete(
   tx: Tx,
   deps: Deps,
-  caller: SignerCaller,
   { record, recipient, session }: Signer,
-  { input, submission, consent, signedAt, request }: Accepted,
+  { input, submission, consent, request }: Accepted,
 ) {
   const { ip, userAgent } = request;
-  const { values } = submission;
+  const signedAt = deps.clock.ts();
+  const values = submission.valuesAt(signedAt);
   const at = { envelope: record.envelope.id, recipient: recipient.id };
   const { documentSha256 } = input;
-  // Looked at again in here: of many at once only one finds the recipient unfinished.
-  requireTurn(await loadSigner(tx, caller), deps.clock.ts());
   if (
     (await store.markSubmitted(tx, recipient.id, submission.attachments, signedAt)) !== submission.attachments.length
   ) {

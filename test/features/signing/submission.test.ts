@@ -49,8 +49,8 @@ const context: SubmissionContext = {
   others: { other: 0.25 },
   attachments: [upload("att_1"), upload("att_2"), upload("att_3"), upload("att_4", "elsewhere")],
   methods: ["draw", "type"],
-  signedAt: "2026-11-21T23:30:00.000Z",
 };
+const signedAt = "2026-11-21T23:30:00.000Z";
 const input: SubmitSigning = {
   documentSha256: "0".repeat(64),
   fields: { kind: "private", agree: true },
@@ -65,7 +65,7 @@ function errorsOf(change: Partial<SubmitSigning>, of: Partial<SubmissionContext>
 function valuesOf(change: Partial<SubmitSigning>) {
   const read = readSubmission(context, { ...input, ...change });
   if ("errors" in read) throw new Error(JSON.stringify(read.errors));
-  return read.submission.values;
+  return read.submission.valuesAt(signedAt);
 }
 
 describe("what is kept", () => {
@@ -78,7 +78,7 @@ describe("what is kept", () => {
       total: 22206.25,
       name: "Ada Muster",
       day: "2026-11-22",
-      "sign/1": { method: "draw", signedAt: context.signedAt },
+      "sign/1": { method: "draw", signedAt },
     });
   });
 
