@@ -2,6 +2,7 @@ import { createCipheriv, createHash, randomBytes, webcrypto } from "node:crypto"
 import { type FileHandle, mkdir, mkdtemp, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { setImmediate } from "node:timers/promises";
+import { syncFolder } from "./durable.ts";
 import { type Secrets, wrappedKeyLength } from "./secrets.ts";
 
 /** Content-addressed files, encrypted at rest. */
@@ -96,12 +97,6 @@ async function decrypt(secrets: Secrets, file: Buffer<ArrayBuffer>, sha256: stri
   return new Uint8Array(await subtle.decrypt(algorithm, key, file.subarray(headLength)));
 }
 
-async function syncFolder(folder: string): Promise<void> {
-  // Windows neither needs nor allows a flush of a folder.
-  if (process.platform === "win32") return;
-  await withFile(folder, "r", (handle) => handle.sync());
-}
-
 async function withFile<T>(path: string, flags: string, use: (handle: FileHandle) => Promise<T>): Promise<T> {
   const handle = await open(path, flags, 0o600);
   try {
@@ -126,6 +121,9 @@ export type BlobOptions = {
 export async function openBlobs({ folder, secrets, clear }: BlobOptions): Promise<Blobs> {
   if (clear) await rm(join(folder, "tmp"), { recursive: true, force: true });
   await mkdir(join(folder, "tmp"), { recursive: true, mode: 0o700 });
+  // The store itself is a new name in the data folder.
+  await syncFolder(folder);
+  await syncFolder(dirname(folder));
   const temporary = await mkdtemp(join(folder, "tmp", "writer-"));
 
   const folders = new Map<string, Promise<void>>();

@@ -1,5 +1,15 @@
-import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes, timingSafeEqual } from "node:crypto";
-import { open, readFile, stat } from "node:fs/promises";
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHmac,
+  hkdfSync,
+  randomBytes,
+  randomUUID,
+  timingSafeEqual,
+} from "node:crypto";
+import { link, open, readFile, rm, stat } from "node:fs/promises";
+import { dirname } from "node:path";
+import { syncFolder } from "./durable.ts";
 
 /**
  * What the appliance keeps confidential at rest, all derived from one master key of 32 bytes.
@@ -138,15 +148,27 @@ export async function loadMasterKey(file: string): Promise<Buffer> {
   return key;
 }
 
-/** Makes a new master key, durable when it resolves. @throws when the file exists */
+/**
+ * Makes a new master key, durable when it resolves. The file appears whole or not at all, so that a process which dies here
+ * leaves no empty key behind.
+ * @throws Error with the code EEXIST when the file exists
+ */
 export async function createMasterKey(file: string): Promise<Buffer> {
   const key = randomBytes(keyLength);
-  const handle = await open(file, "wx", 0o600);
+  const draft = `${file}.${randomUUID()}.tmp`;
   try {
-    await handle.writeFile(`${key.toString("base64")}\n`);
-    await handle.sync();
+    const handle = await open(draft, "wx", 0o600);
+    try {
+      await handle.writeFile(`${key.toString("base64")}\n`);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    // Unlike a rename, a link never replaces a key that another process has just made.
+    await link(draft, file);
   } finally {
-    await handle.close();
+    await rm(draft, { force: true });
   }
+  await syncFolder(dirname(file));
   return key;
 }
