@@ -3,10 +3,10 @@ import { auditTrail } from "../envelopes/audit.ts";
 import type { AuditEntry } from "../envelopes/audit-contract.ts";
 import { type EnvelopeRecord, loadEnvelope } from "../envelopes/progress.ts";
 import { versionOf } from "../envelopes/service.ts";
-import { caCertificates, ensureKeys } from "../keys/service.ts";
+import { caCertificates } from "../keys/service.ts";
 import { listMail } from "../mail/service.ts";
 import { submissionsOf } from "../signing/service.ts";
-import { bytesOf, type Findings } from "./findings.ts";
+import { bytesOf, confirmed, type Findings, guarded } from "./findings.ts";
 import { sealEnvelope } from "./jobs.ts";
 import { derOf } from "./pem.ts";
 import { presentLeaf } from "./present.ts";
@@ -16,8 +16,10 @@ const pageSize = 100;
 
 /** Each envelope: its audit chain, revisions, files, sealed document, leaf, anchor, mails, and that nothing is left lying. */
 export async function checkEnvelopes(deps: Deps, findings: Findings): Promise<void> {
-  await ensureKeys(deps);
-  const trusted = (await caCertificates(deps.db.read)).map(derOf);
+  const trusted: Uint8Array[] = [];
+  await guarded(findings, "signing_keys", async () => {
+    trusted.push(...(await caCertificates(deps.db.read)).map(derOf));
+  });
   findings.count("envelopes", 0);
   let after = "";
   for (;;) {
@@ -25,7 +27,7 @@ export async function checkEnvelopes(deps: Deps, findings: Findings): Promise<vo
     for (const id of ids) {
       findings.progress(`envelope ${id}`);
       findings.count("envelopes");
-      await checkEnvelope(deps, findings, id, trusted);
+      await confirmed(findings, id, (own) => checkEnvelope(deps, own, id, trusted));
     }
     const last = ids.at(-1);
     if (last === undefined) return;
@@ -34,18 +36,28 @@ export async function checkEnvelopes(deps: Deps, findings: Findings): Promise<vo
 }
 
 async function checkEnvelope(deps: Deps, findings: Findings, id: string, trusted: Uint8Array[]): Promise<void> {
-  const { entries, verification } = await auditTrail(deps.db.read, id, deps.clock.ts());
-  findings.count("audit entries", verification.length);
-  if (!verification.valid)
-    findings.problem("audit-chain", id, `entry ${verification.brokenAtSeq} does not follow the one before`);
+  const part = (check: () => Promise<void>) => guarded(findings, id, check);
+  let entries: readonly AuditEntry[] = [];
+  let newest: Uint8Array | null = null;
+  await part(async () => {
+    const trail = await auditTrail(deps.db.read, id, deps.clock.ts());
+    const { valid, length, brokenAtSeq } = trail.verification;
+    entries = trail.entries;
+    findings.count("audit entries", length);
+    if (!valid) findings.problem("audit-chain", id, `entry ${brokenAtSeq} does not follow the one before`);
+  });
   const record = await loadEnvelope(deps.db.read, id);
   if (!record) return;
-  const newest = await checkRevisions(deps, findings, record);
-  await checkFiles(deps, findings, record);
-  if (record.envelope.seal === "sealed") await checkSealed(deps, findings, { record, entries, newest, trusted });
-  if (record.envelope.seal === "pending" && (await isLeftLying(deps, id)))
-    findings.problem("job", id, "it waits for its seal, and no job will make it");
-  await checkMails(deps, findings, record);
+  await part(async () => {
+    newest = await checkRevisions(deps, findings, record);
+  });
+  await part(() => checkFiles(deps, findings, record));
+  await part(async () => {
+    if (record.envelope.seal === "sealed") await checkSealed(deps, findings, { record, entries, newest, trusted });
+    if (record.envelope.seal === "pending" && (await isLeftLying(deps, id)))
+      findings.problem("job", id, "it waits for its seal, and no job will make it");
+  });
+  await part(() => checkMails(deps, findings, record));
 }
 
 /** The seal and the end of its job are one commit, so a server beside us may have made both in the meantime. */

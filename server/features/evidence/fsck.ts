@@ -1,5 +1,5 @@
 import type { Deps } from "../../kernel/deps.ts";
-import { bytesOf, type Findings, type FsckReport } from "./findings.ts";
+import { bytesOf, confirmed, type Findings, type FsckReport, guarded } from "./findings.ts";
 import { checkEnvelopes } from "./fsck-envelopes.ts";
 import { checkTree } from "./fsck-tree.ts";
 
@@ -7,7 +7,7 @@ const mostOfAKind = 100;
 
 /**
  * Walks every audit chain, revision, sealed document, leaf, tree node, anchor, mail and blob, and reports what does not
- * fit together. Changes nothing; safe beside a running server.
+ * fit together. Changes nothing and goes on behind whatever cannot be read; safe beside a running server.
  */
 export async function fsck(deps: Deps, onProgress: (line: string) => void = () => undefined): Promise<FsckReport> {
   const report: FsckReport = { ok: true, checked: {}, problems: [] };
@@ -22,10 +22,12 @@ export async function fsck(deps: Deps, onProgress: (line: string) => void = () =
     },
     progress: onProgress,
   };
-  for (const line of await deps.db.check()) findings.problem("database", "signet.db", line);
-  await checkEnvelopes(deps, findings);
-  await checkTree(deps, findings);
-  await checkBlobs(deps, findings);
+  await guarded(findings, "signet.db", async () => {
+    for (const line of await deps.db.check()) findings.problem("database", "signet.db", line);
+  });
+  await guarded(findings, "envelopes", () => checkEnvelopes(deps, findings));
+  await confirmed(findings, "tree", (own) => checkTree(deps, own));
+  await guarded(findings, "blob store", () => checkBlobs(deps, findings));
   return report;
 }
 

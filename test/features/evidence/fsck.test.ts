@@ -5,8 +5,9 @@ import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openDeps } from "../../../server/compose.ts";
 import { type Config, loadConfig } from "../../../server/config.ts";
-import type { FsckReport } from "../../../server/features/evidence/findings.ts";
+import { confirmed, type FsckProblem, type FsckReport } from "../../../server/features/evidence/findings.ts";
 import { fsck } from "../../../server/features/evidence/fsck.ts";
+import type { Deps } from "../../../server/kernel/deps.ts";
 import { createLog } from "../../../server/kernel/log.ts";
 import { startAppliance } from "../../harness/appliance.ts";
 import { enter, movableClock, ok, publishTemplate, send, submission } from "../signing/flow.ts";
@@ -42,7 +43,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 
 const configOf = (dataDir: string): Config => loadConfig({ SIGNET_DATA_DIR: dataDir, SIGNET_LOG_LEVEL: "silent" });
 
-async function check(statements: string): Promise<FsckReport> {
+async function check(statements: string, look?: (deps: Deps) => Promise<void>): Promise<FsckReport> {
   const copy = await mkdtemp(path.join(folder, "copy-"));
   await cp(original, copy, { recursive: true });
   const raw = new DatabaseSync(path.join(copy, "signet.db"));
@@ -54,7 +55,9 @@ async function check(statements: string): Promise<FsckReport> {
   raw.close();
   const { deps, close } = await openDeps({ config: configOf(copy), log: createLog("silent") });
   try {
-    return await fsck(deps);
+    const report = await fsck(deps);
+    await look?.(deps);
+    return report;
   } finally {
     await close();
   }
@@ -140,4 +143,46 @@ test.each(damages)("finds %s", async (_, statements, kind, message) => {
   expect(report.ok).toBe(false);
   const found = report.problems.filter((problem) => problem.kind === kind);
   expect(found.map((problem) => problem.message).join("\n")).toMatch(message);
+});
+
+test("what cannot even be read is a finding, and does not hide the others", async () => {
+  const report = await check(
+    `UPDATE audit_entries SET data = '{' WHERE envelope = ${first} AND seq = 2;
+     UPDATE leaves SET leaf = '{' WHERE leaf_index = 0;
+     UPDATE audit_entries SET ip = '203.0.113.9' WHERE envelope = $ENVELOPE AND seq = 3`,
+  );
+  expect(report.problems.filter(({ kind }) => kind === "unreadable").length).toBeGreaterThanOrEqual(2);
+  expect(report.problems.filter(({ kind }) => kind === "audit-chain")).toMatchObject([{ where: envelope }]);
+  expect(report.checked.blobs).toBeGreaterThan(0);
+});
+
+test("keys that are gone are not made anew", async () => {
+  const report = await check("DELETE FROM signing_keys", async (deps) => {
+    expect(await deps.db.read.selectFrom("signing_keys").select("id").execute()).toEqual([]);
+  });
+  expect(report.problems.filter(({ kind }) => kind === "sealed-document").length).toBeGreaterThan(0);
+});
+
+test("what only the first look finds is not reported", async () => {
+  const found: FsckProblem[] = [];
+  let looks = 0;
+  let count = 0;
+  const findings = {
+    count: (_: string, by = 1) => {
+      count += by;
+    },
+    problem: (kind: FsckProblem["kind"], where: string, message: string) => void found.push({ kind, where, message }),
+    progress: () => undefined,
+  };
+  await confirmed(findings, "somewhere", async (own) => {
+    looks += 1;
+    own.count("things");
+    if (looks === 1) own.problem("job", "here", "it was in the middle of something");
+    own.problem("leaf", "there", "it is wrong");
+  });
+  expect({ looks, count, found }).toEqual({
+    looks: 2,
+    count: 1,
+    found: [{ kind: "leaf", where: "there", message: "it is wrong" }],
+  });
 });
