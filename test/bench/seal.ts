@@ -88,7 +88,7 @@ async function benchFile(
     writeParts(to, [pdf, more]);
   };
   const others = [await libpdf(authority, from, to), signpdf(authority, from, to, folder)];
-  const medians = await interleaved(
+  const [floors = [], owns = []] = await interleaved(
     [
       { name: "floor", run: floor },
       { name: "own", run: own },
@@ -96,15 +96,17 @@ async function benchFile(
     rounds.own,
     large,
   );
-  const [floorTime = 0, ownTime = 0] = medians;
-  const rival = await interleaved([{ name: "own", run: own }, ...others], rounds.others, large);
+  // Round by round: on a machine that others use too, one median may fall into a slow spell and the other not.
+  const ratio = median(owns.map((time, round) => time / (floors[round] ?? Number.NaN)));
+  const rivals = await interleaved([{ name: "own", run: own }, ...others], rounds.others, large);
+  const rival = rivals.map(median);
   const milliseconds = (time: number): string => `${time.toFixed(2)} ms`;
   return [
     {
       name: `B-B ${label} ÷ (read + SHA-256 + RSA-3072 + write)`,
-      ratio: ownTime / floorTime,
+      ratio,
       target: `≤ ${target}`,
-      detail: `${milliseconds(ownTime)} against ${milliseconds(floorTime)}`,
+      detail: `${milliseconds(median(owns))} against ${milliseconds(median(floors))}`,
     },
     ...others.map(({ name }, index) => ({
       name: `${name} ÷ B-B ${label}`,
@@ -135,8 +137,8 @@ function benchMemory(label: string, pdf: Uint8Array, authority: Authority, folde
   };
 }
 
-/** The median time of each contender in milliseconds; they take turns, so that a busy machine slows all of them. */
-async function interleaved(contenders: Contender[], rounds: number, large: boolean): Promise<number[]> {
+/** The times of each contender in milliseconds, round by round; they take turns, so that a busy machine slows all of them. */
+async function interleaved(contenders: Contender[], rounds: number, large: boolean): Promise<number[][]> {
   const times = contenders.map((): number[] => []);
   // A quarter of the rounds is for the compiler: the appliance runs warm.
   for (let round = -Math.ceil(rounds / 4); round < rounds; round++) {
@@ -150,7 +152,7 @@ async function interleaved(contenders: Contender[], rounds: number, large: boole
       if (round >= 0) times[index]?.push(performance.now() - start);
     }
   }
-  return times.map(median);
+  return times;
 }
 
 async function libpdf(authority: Authority, from: string, to: string): Promise<Contender> {
