@@ -31,16 +31,18 @@ import { type Clock, systemClock } from "./kernel/clock.ts";
 import { lockDataFolder } from "./kernel/data-lock.ts";
 import { openDatabase } from "./kernel/db.ts";
 import type { Deps } from "./kernel/deps.ts";
+import { syncFolder } from "./kernel/durable.ts";
 import { AppError } from "./kernel/errors.ts";
 import { createEvents } from "./kernel/events.ts";
 import { purgeIdempotency } from "./kernel/idempotency.ts";
 import { type JobRunner, startJobs } from "./kernel/job-runner.ts";
 import type { Log } from "./kernel/log.ts";
+import { findMasterKey, proveMasterKey } from "./kernel/master-key.ts";
 import { createMetrics } from "./kernel/metrics.ts";
 import { openOutbound } from "./kernel/outbound.ts";
 import { openPool } from "./kernel/pool.ts";
 import { openRateLimits } from "./kernel/rate-limits.ts";
-import { createMasterKey, loadMasterKey, openSecrets } from "./kernel/secrets.ts";
+import { openSecrets } from "./kernel/secrets.ts";
 import { createOperations } from "./operations.ts";
 import { servePage } from "./pages.ts";
 import { loadTls } from "./tls.ts";
@@ -53,14 +55,23 @@ export type ComposeOptions = {
   onBoundary?: (point: string) => void;
 };
 
-/** Builds everything that use cases share. Opens the data folder, makes the master key on first use. */
-export async function openDeps(
-  options: ComposeOptions & { serving?: boolean },
-): Promise<{ deps: Deps; close: () => Promise<void> }> {
+export type OpenOptions = ComposeOptions & {
+  /** Who holds the lock of the data folder. */
+  serving?: boolean;
+  /** Makes the master key of a data folder that holds nothing yet; without it such a folder is refused. */
+  createKey?: boolean;
+};
+
+/**
+ * Builds everything that use cases share. Opens the data folder.
+ * @throws MasterKeyUnfit when the key is missing although there is data, or is not the one that the data was written under
+ */
+export async function openDeps(options: OpenOptions): Promise<{ deps: Deps; close: () => Promise<void> }> {
   const { config, log } = options;
   const clock = options.clock ?? systemClock;
-  await mkdir(config.dataDir, { recursive: true, mode: 0o700 });
-  const masterKey = await loadOrCreateMasterKey(config.masterKeyFile);
+  const made = await mkdir(config.dataDir, { recursive: true, mode: 0o700 });
+  if (made !== undefined) await syncFolder(path.dirname(made));
+  const masterKey = await findMasterKey(config, options.createKey === true);
   const secrets = openSecrets(masterKey);
   const outbound = openOutbound({
     allow: config.outboundAllow,
@@ -73,6 +84,10 @@ export async function openDeps(
     clock,
     secrets,
     onBoundary: options.onBoundary,
+  });
+  await proveMasterKey({ db, secrets }, config.masterKeyFile).catch(async (error: unknown) => {
+    await db.close();
+    throw error;
   });
   const blobs = await openBlobs({ folder: path.join(config.dataDir, "blobs"), secrets, clear: options.serving });
   const limits = openRateLimits({ clock });
@@ -95,15 +110,6 @@ export async function openDeps(
     await db.close();
   };
   return { deps, close };
-}
-
-async function loadOrCreateMasterKey(file: string): Promise<Buffer> {
-  try {
-    return await loadMasterKey(file);
-  } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return await createMasterKey(file);
-    throw error;
-  }
 }
 
 export type Appliance = {
@@ -136,7 +142,7 @@ async function start(options: ComposeOptions, undo: (() => Promise<void>)[]): Pr
   const front = await listen(options.config);
   undo.push(() => front.close(0));
   const config = withPort(options.config, front.port);
-  const { deps, close } = await openDeps({ ...options, config, serving: true });
+  const { deps, close } = await openDeps({ ...options, config, serving: true, createKey: true });
   undo.push(close);
   const api = createApi({
     deps,

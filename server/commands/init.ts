@@ -1,4 +1,5 @@
 import { createOrganization } from "../features/identity/service.ts";
+import type { Deps } from "../kernel/deps.ts";
 import { Email } from "../kernel/wire.ts";
 import { type Command, optional, print, required, UsageError } from "./command.ts";
 import { withDeps } from "./with-deps.ts";
@@ -24,14 +25,14 @@ export const init: Command = {
     const password = context.options["password-stdin"] ? await readLine(context.stdin) : null;
     const locale = optional(context, "locale");
     const timeZone = optional(context, "time-zone");
-    const made = await withDeps(context, (deps) =>
+    const create = (deps: Deps) =>
       createOrganization(deps, {
         name,
         owner: { email: address.data, name: optional(context, "name") ?? address.data, password },
         ...(locale === undefined ? {} : { locale }),
         ...(timeZone === undefined ? {} : { timeZone }),
-      }),
-    );
+      });
+    const made = await withDeps(context, create, { createKey: true });
     print(context, made, `Created organization ${made.organization} with owner ${made.user}.`);
     return 0;
   },

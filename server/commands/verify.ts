@@ -22,14 +22,16 @@ export const verify: Command = {
     if (!file) throw new UsageError("name the file");
     const bytes = await readFile(file);
     const server = optional(context, "server");
-    const report = await withDeps(context, async (deps) => {
+    const check = async (deps: Deps) => {
       if (server === undefined) {
         const { source, pins } = await ownEvidence(deps);
         return await verifyFile(deps, bytes, source, pins);
       }
       const source = await remoteEvidence(outboundTo(deps, server), server);
       return await verifyFile(deps, bytes, source, await pinsOf(context));
-    });
+    };
+    // Whoever checks another installation needs none of their own.
+    const report = await withDeps(context, check, { createKey: server !== undefined });
     print(context, report, describe(file, report));
     return report.exitCode;
   },
@@ -67,5 +69,10 @@ function describe(file: string, report: FileReport): string {
     `${file}: ${report.size} bytes, SHA-256 ${report.sha256}`,
     ...(steps.length > 0 ? [table(steps)] : []),
   ];
-  return [...lines, sentences[report.verdict], ...report.problems.map((problem) => `  ${problem}`)].join("\n");
+  const foreign = report.seals.signatures
+    .filter((one) => one.foreign)
+    .map(({ field }) => `Note: “${field}” was signed by somebody else before the seal; it is not judged here.`);
+  return [...lines, sentences[report.verdict], ...report.problems.map((problem) => `  ${problem}`), ...foreign].join(
+    "\n",
+  );
 }

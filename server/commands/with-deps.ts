@@ -6,8 +6,12 @@ import { createLog } from "../kernel/log.ts";
 import { type CommandContext, UsageError } from "./command.ts";
 
 /** Opens the data folder beside a running server or without one, runs the command on it, closes it. */
-export async function withDeps<T>({ config }: CommandContext, use: (deps: Deps) => Promise<T>): Promise<T> {
-  const { deps, close } = await openDeps({ config, log: createLog("silent") });
+export async function withDeps<T>(
+  { config }: CommandContext,
+  use: (deps: Deps) => Promise<T>,
+  options: { /** Makes the master key of an empty data folder. */ createKey?: boolean } = {},
+): Promise<T> {
+  const { deps, close } = await openDeps({ config, log: createLog("silent"), ...options });
   try {
     return await use(deps);
   } finally {

@@ -64,7 +64,7 @@ export async function benchApi(): Promise<BenchResult[]> {
 }
 
 async function prepare(env: Record<string, string>): Promise<string> {
-  const { deps, close } = await openDeps({ config: loadConfig(env), log: createLog("silent") });
+  const { deps, close } = await openDeps({ config: loadConfig(env), log: createLog("silent"), createKey: true });
   const owner = { email: "owner@example.com", name: "Olive Owner", password: null };
   const made = await createOrganization(deps, { name: "Example Ltd", owner });
   const actor = { type: "user" as const, id: made.user, name: owner.name, email: owner.email };

@@ -110,7 +110,7 @@ type Config = ReturnType<typeof loadConfig>;
 type Log = ReturnType<typeof createLog>;
 
 async function prepare(config: Config, log: Log): Promise<string> {
-  const { deps, close } = await openDeps({ config, log });
+  const { deps, close } = await openDeps({ config, log, createKey: true });
   const owner = { email: "owner@example.com", name: "Olive Owner", password: null };
   const made = await createOrganization(deps, { name: "Example Ltd", owner });
   const actor = { type: "user" as const, id: made.user, name: owner.name, email: owner.email };
