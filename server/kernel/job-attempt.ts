@@ -38,6 +38,9 @@ export function createAttempt(
     try {
       if (binding === undefined) throw new GiveUp("this release has no handler for the job");
       payload = readPayload(row, binding);
+      // A job that ends the process never comes to its failure, so the attempts are counted before it runs too.
+      if (row.attempts > binding.job.maxAttempts)
+        throw new GiveUp(row.last_error ?? "the process ended with every attempt");
       const last = row.attempts >= binding.job.maxAttempts;
       const commit = await binding.run(payload, { id: row.id, attempt: row.attempts, last, signal });
       onBoundary?.(`job:${row.name}:effect-done`);

@@ -82,6 +82,8 @@ export function startJobs(options: JobRunnerOptions): JobRunner {
 
   const freeSlots = (queue: string) => (options.concurrency?.[queue] ?? defaultConcurrency) - (busy.get(queue) ?? 0);
 
+  const backoffMs = ({ name, attempts }: JobRow) => bindings.get(name)?.job.backoffMs(attempts) ?? 0;
+
   const unsubscribe = queues.map((queue) =>
     db.onCommitted(jobTopic(queue), () => {
       dirty.add(queue);
@@ -124,7 +126,7 @@ export function startJobs(options: JobRunnerOptions): JobRunner {
     if (!started) {
       const taken = await db.tx(async (tx) => {
         await wipeSecrets(tx, secretNames, clock.now() - wipeAfterMs);
-        return reclaimOthers(tx, holder);
+        return reclaimOthers(tx, { leaseBy: holder, now: clock.now(), backoffMs });
       });
       started = true;
       if (taken > 0) log.info({ jobs: taken }, "jobs of an earlier process taken back");
@@ -218,7 +220,7 @@ export function startJobs(options: JobRunnerOptions): JobRunner {
     },
     counts: () => countJobs(db.read),
     async retryDead(id) {
-      const queued = await requeueDead(db, id, clock.now());
+      const queued = await db.tx((tx) => requeueDead(tx, id, clock.now()));
       if (queued) this.wake();
       return queued;
     },

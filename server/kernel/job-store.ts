@@ -1,4 +1,4 @@
-import type { Database, Reader, Tx } from "./db.ts";
+import type { Reader, Tx } from "./db.ts";
 import type { JobRow } from "./jobs.ts";
 
 /** Takes up to `limit` due jobs of a queue, oldest first, under a lease. */
@@ -54,15 +54,29 @@ export async function releaseClaimed(
   return numUpdatedRows === 1n;
 }
 
-/** Gives every job of another holder back to the queue: while the data folder is locked, such a holder is dead. */
-export async function reclaimOthers(tx: Tx, leaseBy: string): Promise<number> {
-  const { numUpdatedRows } = await tx
-    .updateTable("jobs")
-    .set({ status: "queued", lease_by: null, lease_until: null })
+/**
+ * Gives every job of another holder back to the queue: while the data folder is locked, such a holder is dead. The first
+ * time a job is due at once; then it may be what ended the process, and waits as after any other failure.
+ */
+export async function reclaimOthers(
+  tx: Tx,
+  options: { leaseBy: string; now: number; backoffMs: (row: JobRow) => number },
+): Promise<number> {
+  const rows = await tx
+    .selectFrom("jobs")
+    .selectAll()
     .where("status", "=", "running")
-    .where("lease_by", "!=", leaseBy)
-    .executeTakeFirst();
-  return Number(numUpdatedRows);
+    .where("lease_by", "!=", options.leaseBy)
+    .execute();
+  for (const row of rows) {
+    await tx
+      .updateTable("jobs")
+      .set({ status: "queued", lease_by: null, lease_until: null })
+      .$if(row.attempts > 1, (update) => update.set({ run_at: options.now + options.backoffMs(row) }))
+      .where("id", "=", row.id)
+      .execute();
+  }
+  return rows.length;
 }
 
 /** Extends the leases of the jobs that run, and gives back those that ran out: their end could not be recorded. */
@@ -102,6 +116,28 @@ export async function nextDue(reader: Reader, queues: readonly string[]): Promis
   });
 }
 
+/** Jobs that no further attempt is made for, oldest first. Their payloads stay where they are: some hold secrets. */
+export async function listDead(
+  reader: Reader,
+): Promise<Pick<JobRow, "id" | "name" | "attempts" | "last_error" | "created_at">[]> {
+  return await reader
+    .selectFrom("jobs")
+    .select(["id", "name", "attempts", "last_error", "created_at"])
+    .where("status", "=", "dead")
+    .orderBy("created_at")
+    .orderBy("id")
+    .execute();
+}
+
+export async function findDead(reader: Reader, id: string): Promise<JobRow | undefined> {
+  return await reader
+    .selectFrom("jobs")
+    .selectAll()
+    .where("id", "=", id)
+    .where("status", "=", "dead")
+    .executeTakeFirst();
+}
+
 export async function countJobs(reader: Reader): Promise<{ queued: number; running: number; dead: number }> {
   const rows = await reader
     .selectFrom("jobs")
@@ -127,26 +163,24 @@ export async function wipeSecrets(tx: Tx, names: readonly string[], before: numb
 }
 
 /** @returns whether there was such a dead job with its payload, and no newer one under its dedupe key */
-export async function requeueDead(db: Database, id: string, now: number): Promise<boolean> {
-  return db.tx(async (tx) => {
-    const job = await tx
+export async function requeueDead(tx: Tx, id: string, now: number): Promise<boolean> {
+  const job = await tx
+    .selectFrom("jobs")
+    .select("dedupe_key")
+    .where("id", "=", id)
+    .where("status", "=", "dead")
+    .where("payload", "!=", "")
+    .executeTakeFirst();
+  if (job === undefined) return false;
+  if (job.dedupe_key !== null) {
+    const twin = await tx
       .selectFrom("jobs")
-      .select("dedupe_key")
-      .where("id", "=", id)
-      .where("status", "=", "dead")
-      .where("payload", "!=", "")
+      .select("id")
+      .where("dedupe_key", "=", job.dedupe_key)
+      .where("status", "!=", "dead")
       .executeTakeFirst();
-    if (job === undefined) return false;
-    if (job.dedupe_key !== null) {
-      const twin = await tx
-        .selectFrom("jobs")
-        .select("id")
-        .where("dedupe_key", "=", job.dedupe_key)
-        .where("status", "!=", "dead")
-        .executeTakeFirst();
-      if (twin !== undefined) return false;
-    }
-    await tx.updateTable("jobs").set({ status: "queued", run_at: now, attempts: 0 }).where("id", "=", id).execute();
-    return true;
-  });
+    if (twin !== undefined) return false;
+  }
+  await tx.updateTable("jobs").set({ status: "queued", run_at: now, attempts: 0 }).where("id", "=", id).execute();
+  return true;
 }

@@ -347,6 +347,45 @@ test("jobs that a killed process held are taken back at once", async () => {
   expect(attempts).toEqual([2]);
 });
 
+test("a job that ends the process each time waits longer and longer, and is given up", async () => {
+  const { db, clock, start } = await setUp();
+  const job = defineJob({ name: "killer", payload, maxAttempts: 3 });
+  await db.tx((tx) => enqueue(tx, job, { n: 7 }));
+  const attempts: number[] = [];
+  const bindings = [
+    handle(
+      job,
+      async (_, { attempt }) => {
+        attempts.push(attempt);
+        return undefined;
+      },
+      { onDead: async ({ n }, _, tx) => void (await addNote(`dead ${n}`).execute(tx)) },
+    ),
+  ];
+  const afterDeath = async (died: number) => {
+    const lease = { lease_by: "a process that died", lease_until: clock.now() + 60_000 };
+    await db.tx((tx) =>
+      tx
+        .updateTable("jobs")
+        .set({ status: "running", attempts: died, ...lease })
+        .execute(),
+    );
+    const runner = start(bindings);
+    await runner.idle();
+    return runner;
+  };
+  const waiting = await afterDeath(2);
+  expect(attempts).toEqual([]);
+  expect(await rows(db)).toMatchObject([{ status: "queued", attempts: 2, run_at: clock.now() + 2000 }]);
+  await waiting.stop(0);
+  const last = await afterDeath(3);
+  clock.advance(4000);
+  await last.idle();
+  expect(attempts).toEqual([]);
+  expect(await notes(db)).toEqual(["dead 7"]);
+  expect(await last.counts()).toEqual({ queued: 0, running: 0, dead: 1 });
+});
+
 test("the named boundaries are passed in their order", async () => {
   const { db, start } = await setUp();
   const points: string[] = [];
