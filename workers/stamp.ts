@@ -8,7 +8,7 @@ import { importPageAsForm } from "./pdf/import.ts";
 import { PdfDict, PdfError, type PdfObject, PdfRef, pdfDate } from "./pdf/objects.ts";
 import { type Picture, readPicture } from "./pdf/picture.ts";
 import { openPdf, type PdfFile, type PdfPage } from "./pdf/reader.ts";
-import { beginRevision, type Revision } from "./pdf/revision.ts";
+import { beginRevision, dropPermissions, type Revision } from "./pdf/revision.ts";
 import type { DrawCode, Drawing, Result, TaskResult, Tasks, Warning, WorkerFailure } from "./protocol.ts";
 import { typeset } from "./typeset.ts";
 import { whiteoutRemover } from "./whiteout.ts";
@@ -46,6 +46,7 @@ export async function stamp(input: Input): Promise<TaskResult<"stamp">> {
       if (warning) warnings.push(warning);
       drawOver(revision, file, page, contents, own, forms, guards);
     }
+    dropPermissions(revision);
     touchInfo(revision, input.at);
     return { ok: true, value: { tail: revision.finish().bytes, pageCount: pages.length, warnings } };
   } catch (error) {

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
-import { cmyk, degrees, PDFDocument, PDFOperator, PDFOperatorNames } from "pdf-lib";
+import { cmyk, degrees, PDFDocument, PDFName, PDFOperator, PDFOperatorNames } from "pdf-lib";
 import { describe, expect, it } from "vitest";
+import { openPdf } from "../../workers/pdf/reader.ts";
 import type { Drawing } from "../../workers/protocol.ts";
 import { stamp } from "../../workers/stamp.ts";
 import { whole } from "./pdf/samples.ts";
@@ -398,4 +399,15 @@ describe("a real document", () => {
       error: { code: "damaged" },
     });
   });
+});
+
+it("drops a certification that the drawing would break, and keeps every byte under it", async () => {
+  const document = await PDFDocument.create();
+  document.addPage();
+  document.catalog.set(PDFName.of("Perms"), document.context.obj({ DocMDP: document.context.obj({}) }));
+  const certified = await document.save({ useObjectStreams: false });
+  const { pdf } = await stamped(certified, [{ kind: "check", page: 1, x: 10, y: 10, width: 10, height: 10 }]);
+  expect(openPdf(certified).catalog.has("Perms")).toBe(true);
+  expect(openPdf(pdf).catalog.has("Perms")).toBe(false);
+  expect(Buffer.compare(pdf.subarray(0, certified.length), certified)).toBe(0);
 });

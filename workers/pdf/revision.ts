@@ -132,6 +132,15 @@ export class Revision extends ObjectSource {
   }
 }
 
+/**
+ * Takes out the catalog's /Perms (§12.8.4): a certification that allows no changes, or usage rights, would make readers
+ * call the file broken once anything is appended. The signatures that it names stay, as does every byte of them.
+ */
+export function dropPermissions(revision: Revision): void {
+  const { catalog } = revision;
+  if (catalog.has("Perms")) revision.set(revision.base.catalogRef, catalog.clone().delete("Perms"));
+}
+
 const OWN_KEYS = new Set(
   "Size Prev XRefStm ID Type W Index Length Filter DecodeParms F FFilter FDecodeParms DL".split(" "),
 );

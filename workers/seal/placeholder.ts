@@ -2,7 +2,7 @@
 import type { Hash } from "node:crypto";
 import { name, PdfDict, PdfError, type PdfObject, PdfRaw, PdfRef, textString } from "../pdf/objects.ts";
 import { Parser } from "../pdf/parser.ts";
-import type { Revision } from "../pdf/revision.ts";
+import { dropPermissions, type Revision } from "../pdf/revision.ts";
 import { type SignatureField, signatureOf } from "./fields.ts";
 import type { FileBytes } from "./verify.ts";
 
@@ -44,6 +44,7 @@ export function prepareSignature(revision: Revision, placeholder: Placeholder, p
     ]),
   );
   addField(revision, signature, placeholder.fieldName);
+  dropPermissions(revision);
   const start = revision.base.length;
   const { bytes: tail, offsets } = revision.finish();
   const object = (offsets.get(signature.num) ?? 0) - start;

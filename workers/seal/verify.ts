@@ -45,12 +45,17 @@ export type SignatureReport = {
   certificate: { subject: string; issuer: string; sha256: string; validFrom: string; validTo: string } | null;
   level: "B-B" | "B-T" | null;
   timestamp: TimestampReport | null;
+  /**
+   * Somebody else's, made before the seal: part of what was sealed. Nobody here vouches for it, so that its problems say
+   * nothing about the seal.
+   */
+  foreign: boolean;
   /** Empty when the signature holds. */
   problems: SignatureProblem[];
 };
 
 export type SealReport = {
-  /** Every seal holds and the last one covers the whole file. */
+  /** Every seal under the trusted certificates holds, and one of them covers the whole file. */
   valid: boolean;
   sha256: string;
   size: number;
@@ -90,7 +95,7 @@ export function verifySealedPdf(pdf: Uint8Array, trust: VerifyTrust): SealReport
     report.problems.push(error.code === "unsupported" ? "damaged" : error.code);
     return report;
   }
-  const seals = report.signatures.filter(({ kind }) => kind === "seal");
+  const seals = report.signatures.filter(({ kind, foreign }) => kind === "seal" && !foreign);
   if (seals.length === 0) report.problems.push("no-seal");
   // Whatever follows the last seal is not sealed, be it a single comment.
   else if (!seals.some((seal) => seal.coversWholeFile)) report.problems.push("bytes-after-seal");
@@ -140,6 +145,7 @@ function verifySignatureField(
     certificate: null,
     level: null,
     timestamp: null,
+    foreign: false,
     problems: [],
   };
   report.coversWholeFile = report.coveredTo === file.length;
@@ -148,7 +154,16 @@ function verifySignatureField(
   else if (report.kind === "seal") checkSeal(report, file, contents, anchors, trust);
   else if (report.kind === "document-timestamp") checkDocumentTimestamp(report, file, contents, trust);
   else report.problems.push("unknown-format");
+  // What reaches to the end of the file is judged, whoever made it.
+  report.foreign = !report.coversWholeFile && !isOurs(report, anchors);
   return report;
+}
+
+/** A seal under a trusted certificate, were it only by the issuer's name: one that has run out is still ours. */
+function isOurs({ kind, certificate, problems }: SignatureReport, anchors: readonly Certificate[]): boolean {
+  if (kind !== "seal" || !certificate) return false;
+  const names = anchors.map(({ x509 }) => x509.subject.replaceAll("\n", ", "));
+  return !problems.includes("untrusted") || names.includes(certificate.issuer);
 }
 
 const KINDS = new Map<string, SignatureReport["kind"]>([

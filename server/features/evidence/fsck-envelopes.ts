@@ -11,6 +11,7 @@ import { sealEnvelope } from "./jobs.ts";
 import { derOf } from "./pem.ts";
 import { presentLeaf } from "./present.ts";
 import * as store from "./store.ts";
+import { ownSignatures } from "./verify-file.ts";
 
 const pageSize = 100;
 
@@ -123,7 +124,7 @@ async function checkSealed(
     if (!file) continue;
     const verdict = await deps.pool.run("verifyPdf", { pdf: file, trusted: about.trusted, at: deps.clock.ts() });
     if (verdict.ok && !verdict.value.valid) {
-      const problems = [...verdict.value.problems, ...verdict.value.signatures.flatMap((one) => one.problems)];
+      const problems = [...verdict.value.problems, ...ownSignatures(verdict.value).flatMap((one) => one.problems)];
       wrong(`a seal does not hold: ${problems.join(", ")}`);
     }
   }

@@ -98,12 +98,15 @@ function sealProblems(report: SealReport): string[] {
   const ofFile = report.problems.map((problem) => `The PDF: ${problem}.`);
   return [
     ...ofFile,
-    ...report.signatures.flatMap(({ field, problems, timestamp }) => [
+    ...ownSignatures(report).flatMap(({ field, problems, timestamp }) => [
       ...problems.map((problem) => `Signature “${field}”: ${problem}.`),
       ...(timestamp?.problems ?? []).map((problem) => `Time stamp of “${field}”: ${problem}.`),
     ]),
   ];
 }
+
+/** Those that were in the file before it was sealed say nothing about the seal. */
+export const ownSignatures = ({ signatures }: SealReport) => signatures.filter(({ foreign }) => !foreign);
 
 const hashOf = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
 

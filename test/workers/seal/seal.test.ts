@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { PDFDocument } from "pdf-lib";
+import { PDFDocument, PDFName } from "pdf-lib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { judgeSealedPdf } from "../../../server/commands/demo/judges.ts";
 import { openPdf } from "../../../workers/pdf/reader.ts";
@@ -150,6 +150,50 @@ test("a second seal on top of the first leaves the first intact", async () => {
   const report = verifySealedPdf(twice, { trusted: [authority("ec-p256").ca], at });
   expect(report.valid).toBe(true);
   expect(report.signatures.map(({ coveredTo }) => coveredTo)).toEqual([once.length, twice.length]);
+});
+
+describe("a file that somebody else had signed and certified", () => {
+  let stranger: Authority;
+  beforeAll(() => {
+    stranger = makeAuthority({ seal: "ec-p256", timestamp: "ec-p256", name: "Stranger" });
+  });
+  afterAll(() => stranger.close());
+
+  /** Certified against changes, and signed by the stranger in either form. */
+  async function foreign(subFilter: string): Promise<Uint8Array> {
+    const document = await PDFDocument.create();
+    document.addPage();
+    const certification = document.context.register(document.context.obj({ Type: "Sig" }));
+    document.catalog.set(PDFName.of("Perms"), document.context.obj({ DocMDP: certification }));
+    const base = await document.save({ useObjectStreams: false });
+    const given = input(base, "ec-p256", { certificates: stranger.seal.certificates, fieldName: "Stranger" });
+    const result = await seal(given, stranger.ports());
+    if (!result.ok) throw new Error(result.error.message);
+    const text = Buffer.from(whole(base, result.value.tail)).toString("latin1");
+    return Buffer.from(text.replace("/ETSI.CAdES.detached", `/${subFilter}`), "latin1");
+  }
+
+  test.each(["ETSI.CAdES.detached", "adbe.pkcs7.detached"])("is valid under our seal: %s", async (subFilter) => {
+    const base = await foreign(subFilter);
+    const pdf = await sealed(input(base, "ec-p256"));
+    const trust = { trusted: [authority("ec-p256").ca], at };
+    const report = verifySealedPdf(pdf, trust);
+    expect(report).toMatchObject({ valid: true, problems: [] });
+    expect(report.signatures).toMatchObject([
+      { field: "Stranger", foreign: true },
+      { field: "Signet.Seal.1", foreign: false, problems: [] },
+    ]);
+    expect(openPdf(pdf).catalog.has("Perms")).toBe(false);
+    // Alone, or on top, it proves nothing.
+    expect(verifySealedPdf(base, trust)).toMatchObject({ valid: false, signatures: [{ foreign: false }] });
+    const again = input(pdf, "ec-p256", { certificates: stranger.seal.certificates, fieldName: "Again" });
+    const onTop = await seal(again, stranger.ports());
+    if (!onTop.ok) throw new Error(onTop.error.message);
+    expect(verifySealedPdf(whole(pdf, onTop.value.tail), trust)).toMatchObject({
+      valid: false,
+      signatures: [{ foreign: true }, { foreign: false }, { foreign: false }],
+    });
+  });
 });
 
 test("the same input and signature give the same bytes", async () => {
