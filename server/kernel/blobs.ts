@@ -172,7 +172,7 @@ export async function openBlobs({ folder, secrets, clear }: BlobOptions): Promis
     const path = pathOf(sha256);
     await durableFolder(dirname(path));
     const known = await stat(path).catch(() => undefined);
-    if (known?.size === headLength + sizeOf(parts) + tagLength) {
+    if (known?.size === headLength + sizeOf(parts) + tagLength && (await isWhole(sha256))) {
       // It may stem from a process that died between rename and flush.
       await syncFolder(dirname(path));
       return;
@@ -199,6 +199,17 @@ export async function openBlobs({ folder, secrets, clear }: BlobOptions): Promis
     });
     if ((await hashOf([plain])) !== sha256) throw new BlobDamaged(sha256);
     return plain;
+  }
+
+  /** A size alone says nothing: the file may have rotted, or lie under a master key that is lost. */
+  async function isWhole(sha256: string): Promise<boolean> {
+    try {
+      await content(sha256, await read(sha256));
+      return true;
+    } catch {
+      // Whatever the reason, writing it again is right, and fails with its own reason when it cannot be done.
+      return false;
+    }
   }
 
   return {

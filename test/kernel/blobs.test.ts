@@ -90,6 +90,23 @@ test("a missing, changed, shortened, or exchanged file is noticed; a shortened o
   expect(Buffer.from(await blobs.get(sha256))).toEqual(content);
 });
 
+test("a file of the right size that cannot be opened is written again, and not taken for the content", async () => {
+  const { folder, blobs, path } = await setUp();
+  const content = randomBytes(1000);
+  const { sha256 } = await blobs.put(content);
+  const file = await readFile(path(sha256));
+  for (const place of [0, 40, 100, file.length - 1]) {
+    const changed = Buffer.from(file);
+    changed[place] = (changed[place] ?? 0) ^ 1;
+    await writeFile(path(sha256), changed);
+    await blobs.put(content);
+    expect(Buffer.from(await blobs.get(sha256))).toEqual(content);
+  }
+  const underAnotherKey = await openBlobs({ folder, secrets: openSecrets(randomBytes(32)) });
+  await underAnotherKey.put(content);
+  expect(Buffer.from(await underAnotherKey.get(sha256))).toEqual(content);
+});
+
 test("only a SHA-256 names a blob", async () => {
   const { blobs } = await setUp();
   for (const name of ["../../etc/passwd", "", "A".repeat(64), "0".repeat(63)]) {
