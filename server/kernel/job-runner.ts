@@ -21,7 +21,6 @@ import type { Secrets } from "./secrets.ts";
 export {
   type Commit,
   GiveUp,
-  type Handler,
   handle,
   type JobBinding,
   type JobContext,
