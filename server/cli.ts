@@ -5,13 +5,14 @@ import { demo } from "./commands/demo/demo.ts";
 import { doctor } from "./commands/doctor.ts";
 import { fsckCommand } from "./commands/fsck.ts";
 import { init } from "./commands/init.ts";
+import { jobs } from "./commands/jobs.ts";
 import { outbox } from "./commands/outbox.ts";
 import { serve } from "./commands/serve.ts";
 import { verify } from "./commands/verify.ts";
 import { ConfigError, loadConfig } from "./config.ts";
 import { AppError } from "./kernel/errors.ts";
 
-const commands: readonly Command[] = [init, serve, apiKey, outbox, fsckCommand, verify, demo, doctor];
+const commands: readonly Command[] = [init, serve, apiKey, outbox, jobs, fsckCommand, verify, demo, doctor];
 
 /**
  * Runs one command.

@@ -72,7 +72,7 @@ describe("wrong calls", () => {
   test("help is on standard output", async () => {
     const help = await signet(["--help"]);
     expect(help.code).toBe(0);
-    for (const name of ["init", "serve", "api-key", "outbox", "fsck", "verify", "demo", "doctor"])
+    for (const name of ["init", "serve", "api-key", "outbox", "jobs", "fsck", "verify", "demo", "doctor"])
       expect(help.out).toContain(name);
     expect((await signet(["verify", "--help"])).out).toContain("exit code");
   });

@@ -9,6 +9,7 @@ import { appendAudit } from "./audit.ts";
 import type { EnvelopeStatus, FieldValue } from "./contract.ts";
 import { actorOf, mailHead, move, tryMove } from "./move.ts";
 import { updateCopiesNotified, updateRecipient } from "./people-store.ts";
+import { clearStall } from "./stalled.ts";
 import { type EnvelopeRecord, insertRevision, readEnvelope, updateAnchor } from "./store.ts";
 import type { EnvelopeRow, RecipientRow } from "./tables.ts";
 
@@ -112,6 +113,8 @@ export async function storeRevision(
     if (known?.sha256 !== sha256) throw new Error(`revision ${number} of ${envelope} was drawn differently before`);
     return;
   }
+  const record = await readEnvelope(tx, envelope);
+  if (record !== undefined) await clearStall(tx, deps, record.envelope, "revision-failed");
   await tryMove(tx, deps, envelope, { type: "revision-stored", number }, { actor: systemActor });
 }
 

@@ -34,8 +34,9 @@ export async function tellCompleted(
       tokens.map((token) => ({ token_sha256: hashSecret(token), envelope: envelope.id, ...times })),
     );
   }
+  const written = new Set<string>();
   for (const { person, token } of letters) {
-    await queueMail(tx, deps, {
+    const first = await queueMail(tx, deps, {
       cause: `completed:${envelope.id}:${person.email.toLowerCase()}`,
       organization: envelope.organization,
       envelope: envelope.id,
@@ -53,12 +54,15 @@ export async function tellCompleted(
         sealFailed: files === null,
       },
     });
+    if (first) written.add(person.email.toLowerCase());
   }
+  // Nothing was written to them again when a seal that had failed is there after all.
+  const told = record.cc.filter(({ email }) => written.has(email.toLowerCase()));
   await markCopiesNotified(
     tx,
     deps,
     envelope.id,
-    record.cc.map(({ id }) => id),
+    told.map(({ id }) => id),
   );
 }
 

@@ -34,6 +34,8 @@ export const MailContent = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("declined"), title, by: z.string(), reason: z.string() }),
   z.object({ kind: z.literal("viewer_invite"), title, link, sender: z.string() }),
   z.object({ kind: z.literal("render_failed"), title, message: z.string() }),
+  /** To the sender: a job that the envelope waits for is dead. */
+  z.object({ kind: z.literal("stalled"), title, message: z.string() }),
 ]);
 export type MailContent = z.infer<typeof MailContent>;
 export type MailKind = MailContent["kind"];

@@ -140,6 +140,12 @@ export function messageOf(content: MailContent, context: MessageContext): Messag
         paragraphs: [t("render_failed.body")],
         quote: { label: t("render_failed.reason"), text: content.message },
       };
+    case "stalled":
+      return {
+        ...base,
+        paragraphs: [t("stalled.body")],
+        quote: { label: t("stalled.reason"), text: content.message },
+      };
   }
 }
 

@@ -27,8 +27,9 @@ const contextOf = (id: string) => `mails.content:${id}`;
 /**
  * Stores a mail, its content encrypted, and queues its delivery in the caller's transaction. A second call with the same
  * cause does nothing.
+ * @returns whether this is the first mail of its cause
  */
-export async function queueMail(tx: Tx, deps: Deps, mail: MailRequest): Promise<void> {
+export async function queueMail(tx: Tx, deps: Deps, mail: MailRequest): Promise<boolean> {
   const { content } = mail;
   if ("link" in content && content.link !== null) requireOwnLink(deps, content.link);
   const id = newId("msg");
@@ -53,6 +54,7 @@ export async function queueMail(tx: Tx, deps: Deps, mail: MailRequest): Promise<
     sent_at: null,
   });
   if (inserted && heldFor === null) await enqueue(tx, sendMail, { mail: id });
+  return inserted;
 }
 
 /** The token in a link goes wherever the link leads: never to an address that a request has brought. */

@@ -5,6 +5,7 @@ import type { Commit } from "../../kernel/job-runner.ts";
 import type { FieldValue } from "../envelopes/contract.ts";
 import { completeRecipient, loadEnvelope } from "../envelopes/progress.ts";
 import { versionOf } from "../envelopes/service.ts";
+import { clearStall } from "../envelopes/stalled.ts";
 import { visibleFields } from "../templates/values.ts";
 import { signatureFonts } from "./contract.ts";
 import { initialValue, placedFields, prefilledOf } from "./fields.ts";
@@ -50,6 +51,7 @@ export async function signAutomatically(deps: Deps, payload: { envelope: string;
       ip: null,
       userAgent: null,
     });
+    await clearStall(tx, deps, envelope, "countersign-failed");
     await store.insertSubmission(tx, {
       ...payload,
       number: submission,

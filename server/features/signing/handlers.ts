@@ -1,6 +1,8 @@
+import type { Tx } from "../../kernel/db.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { GiveUp, handle, type JobBinding, RetryLater } from "../../kernel/job-runner.ts";
 import { PoolBusy } from "../../kernel/pool.ts";
+import { markStalled, type StallCode } from "../envelopes/stalled.ts";
 import { signAutomatically } from "./countersign.ts";
 import { invite } from "./invite.ts";
 import { countersign, inviteRecipient, purgeAttachment, storeRevision } from "./jobs.ts";
@@ -9,20 +11,20 @@ import { deleteUnsubmitted } from "./store.ts";
 
 export function handlers(deps: Deps): JobBinding[] {
   return [
-    handle(inviteRecipient, (payload, context) => invite(deps, payload, context)),
+    handle(inviteRecipient, (payload, context) => invite(deps, payload, context), {
+      onDead: stalls(deps, "invite-failed", "The signing link could not be sent."),
+    }),
     handle(
       storeRevision,
       async ({ envelope }) => {
         await ensureRevisions(deps, envelope).catch(judge);
         return undefined;
       },
-      {
-        async onDead({ envelope }, error) {
-          deps.log.error({ envelope, err: error }, "a signature could not be drawn into the document");
-        },
-      },
+      { onDead: stalls(deps, "revision-failed", "A signature could not be drawn into the document.") },
     ),
-    handle(countersign, (payload) => signAutomatically(deps, payload)),
+    handle(countersign, (payload) => signAutomatically(deps, payload), {
+      onDead: stalls(deps, "countersign-failed", "The countersignature could not be added."),
+    }),
     handle(
       purgeAttachment,
       async ({ attachment }) =>
@@ -30,6 +32,14 @@ export function handlers(deps: Deps): JobBinding[] {
           deleteUnsubmitted(tx, attachment),
     ),
   ];
+}
+
+/** Nothing else would move the envelope on: what went wrong is shown with it, and its sender is told. */
+function stalls(deps: Deps, code: StallCode, message: string) {
+  return async ({ envelope }: { envelope: string }, error: Error, tx: Tx) => {
+    deps.log.error({ envelope, err: error }, message);
+    await markStalled(tx, deps, { envelope, code, message });
+  };
 }
 
 /** A full pool costs no attempt; what cannot be drawn is left for the operator at once. */

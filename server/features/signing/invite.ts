@@ -2,6 +2,7 @@ import type { Deps } from "../../kernel/deps.ts";
 import type { Commit, JobContext } from "../../kernel/job-runner.ts";
 import { actorOf } from "../envelopes/move.ts";
 import { loadEnvelope } from "../envelopes/progress.ts";
+import { clearStall } from "../envelopes/stalled.ts";
 import { organizationById } from "../identity/service.ts";
 import { queueMail } from "../mail/service.ts";
 import { unlock } from "./code-store.ts";
@@ -53,5 +54,6 @@ export async function invite(
         expiresAt: envelope.expires_at,
       },
     });
+    await clearStall(tx, deps, envelope, "invite-failed");
   };
 }

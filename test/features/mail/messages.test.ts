@@ -38,6 +38,7 @@ const contents: MailContent[] = [
   { kind: "declined", title, by: "B", reason: "no" },
   { kind: "viewer_invite", title, link: "https://x.example/", sender: "A" },
   { kind: "render_failed", title, message: "broken" },
+  { kind: "stalled", title, message: "broken" },
 ];
 const context = { organization: "Example Ltd", address: "sam@example.com", attached: true };
 

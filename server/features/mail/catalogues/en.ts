@@ -57,4 +57,10 @@ export const en = {
     body: "The document could not be rendered, so nothing was sent to anybody and the envelope was voided.",
     reason: "What went wrong",
   },
+  stalled: {
+    subject: "Stopped: “{{title}}”",
+    heading: "“{{title}}” does not get on by itself",
+    body: "A step that runs by itself has failed for good, so nobody is asked to sign next. What was signed is kept. Ask whoever runs this service to repair the cause and to start the step again.",
+    reason: "What went wrong",
+  },
 } as const;

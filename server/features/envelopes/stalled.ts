@@ -1,0 +1,53 @@
+import type { Tx } from "../../kernel/db.ts";
+import type { Deps } from "../../kernel/deps.ts";
+import { senderAddresses } from "../identity/service.ts";
+import { queueMail } from "../mail/service.ts";
+import { Failure } from "./envelope-contract.ts";
+import { returnSealToPending, updateFailure } from "./failure-store.ts";
+import { actorOf, mailHead } from "./move.ts";
+import { inProgress } from "./state.ts";
+import { readEnvelope } from "./store.ts";
+import type { EnvelopeRow } from "./tables.ts";
+
+/** The step that an envelope waits for and that failed for good. */
+export type StallCode = "invite-failed" | "revision-failed" | "countersign-failed";
+
+/**
+ * A job that the envelope waits for is dead: its cause stands in `failure` and the sender is told.
+ * Does nothing when the envelope has ended.
+ */
+export async function markStalled(
+  tx: Tx,
+  deps: Deps,
+  stalled: { envelope: string; code: StallCode; message: string },
+): Promise<void> {
+  const { code, message } = stalled;
+  const record = await readEnvelope(tx, stalled.envelope);
+  if (record === undefined || !inProgress(record.envelope.status)) return;
+  const { envelope } = record;
+  const at = deps.clock.ts();
+  await updateFailure(tx, envelope.id, { stage: "render", code, message, at }, at);
+  for (const to of await senderAddresses(tx, envelope.organization, actorOf(envelope))) {
+    await queueMail(tx, deps, {
+      ...mailHead(envelope),
+      cause: `stalled:${envelope.id}:${code}:${at}:${to.email.toLowerCase()}`,
+      to,
+      locale: envelope.locale,
+      content: { kind: "stalled", title: envelope.title, message },
+    });
+  }
+}
+
+/** The step was done after all. Leaves another step's failure alone. */
+export async function clearStall(tx: Tx, deps: Deps, envelope: EnvelopeRow, code: StallCode): Promise<void> {
+  if (envelope.failure === null || Failure.parse(JSON.parse(envelope.failure)).code !== code) return;
+  await updateFailure(tx, envelope.id, null, deps.clock.ts());
+}
+
+/**
+ * The operator tries a failed seal again; the caller queues the job in the same transaction.
+ * @returns false when the envelope's seal has not failed
+ */
+export async function retrySeal(tx: Tx, deps: Deps, envelope: string): Promise<boolean> {
+  return await returnSealToPending(tx, envelope, deps.clock.ts());
+}
