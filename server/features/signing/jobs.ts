@@ -15,6 +15,7 @@ export const inviteRecipient = defineJob({
 export const storeRevision = defineJob({
   name: "signing.revision",
   payload: z.object({ envelope: z.string() }),
+  queue: "draw",
 });
 
 /** Signs for a countersigner whose turn has come, with the typed name. */
