@@ -5,6 +5,7 @@ import { createAttempt } from "./job-attempt.ts";
 import type { JobBinding } from "./job-handler.ts";
 import {
   claimDue,
+  clampDelays,
   countJobs,
   nextDue,
   reclaimOthers,
@@ -89,9 +90,13 @@ export function startJobs(options: JobRunnerOptions): JobRunner {
       pump();
     }),
   );
+  let lastSeen = clock.now();
   const heartbeat = setInterval(() => {
     const now = clock.now();
+    const setBack = now < lastSeen;
+    lastSeen = now;
     db.tx(async (tx) => {
+      if (setBack && (await clampDelays(tx, { now, backoffMs })) > 0) log.warn({}, "the clock was set back");
       await renewLeases(tx, { running: [...running.keys()], now, leaseUntil: now + leaseMs });
       await wipeSecrets(tx, secretNames, now - wipeAfterMs);
     }).catch((error: unknown) => log.error({ err: error }, "job leases could not be renewed"));
@@ -125,6 +130,7 @@ export function startJobs(options: JobRunnerOptions): JobRunner {
     if (!started) {
       const taken = await db.tx(async (tx) => {
         await wipeSecrets(tx, secretNames, clock.now() - wipeAfterMs);
+        await clampDelays(tx, { now: clock.now(), backoffMs });
         return reclaimOthers(tx, { leaseBy: holder, now: clock.now(), backoffMs });
       });
       started = true;

@@ -95,6 +95,32 @@ export async function renewLeases(
     .execute();
 }
 
+/**
+ * Brings forward what waits only because the clock was set back: a job that was due when it was queued, and one whose wait
+ * after a failure is longer than such a wait can be. A time that was asked for stays.
+ */
+export async function clampDelays(
+  tx: Tx,
+  options: { now: number; backoffMs: (row: JobRow) => number },
+): Promise<number> {
+  const { now } = options;
+  const rows = await tx
+    .selectFrom("jobs")
+    .selectAll()
+    .where("status", "=", "queued")
+    .where("run_at", ">", now)
+    .where((row) => row.or([row("attempts", ">", 0), row("created_at", "=", row.ref("run_at"))]))
+    .execute();
+  let moved = 0;
+  for (const row of rows) {
+    const latest = row.attempts > 0 ? now + options.backoffMs(row) : now;
+    if (row.run_at <= latest) continue;
+    await tx.updateTable("jobs").set({ run_at: latest }).where("id", "=", row.id).execute();
+    moved += 1;
+  }
+  return moved;
+}
+
 /** When the next job of each queue is due, null for a queue without one; one seek in the index per queue. */
 export async function nextDue(reader: Reader, queues: readonly string[]): Promise<(number | null)[]> {
   if (queues.length === 0) return [];

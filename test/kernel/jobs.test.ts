@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
 import { toTs } from "../../server/kernel/clock.ts";
 import type { Database } from "../../server/kernel/db.ts";
@@ -384,6 +384,55 @@ test("a job that ends the process each time waits longer and longer, and is give
   expect(attempts).toEqual([]);
   expect(await notes(db)).toEqual(["dead 7"]);
   expect(await last.counts()).toEqual({ queued: 0, running: 0, dead: 1 });
+});
+
+test("after the clock was set back queued work runs at once, a failed job after its usual wait, a planned one when planned", async () => {
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const { db, clock, start } = await setUp();
+  const job = defineJob({ name: "j", payload });
+  const day = 24 * 3_600_000;
+  const ran: number[] = [];
+  const bindings = [
+    handle(job, async ({ n }) => {
+      ran.push(n);
+      if (n === 2 && ran.filter((other) => other === 2).length === 1) throw new Error("not now");
+      return undefined;
+    }),
+  ];
+  const plannedFor = clock.now() + 2 * day;
+  for (const setBack of ["before the start", "while it runs"]) {
+    ran.length = 0;
+    const runner = setBack === "before the start" ? undefined : start(bindings);
+    await db.tx((tx) => enqueue(tx, job, { n: 2 }));
+    const failing = runner ?? start(bindings);
+    await failing.idle();
+    if (runner === undefined) await failing.stop(0);
+    clock.advance(-day);
+    if (runner !== undefined) {
+      // Queued by the old clock, in the moment of the change.
+      await db.tx(async (tx) => {
+        await enqueue(tx, job, { n: 1 });
+        const future = clock.now() + day;
+        await tx
+          .updateTable("jobs")
+          .set({ run_at: future, created_at: future })
+          .where("payload", "=", '{"n":1}')
+          .execute();
+      });
+      await db.tx((tx) => enqueue(tx, job, { n: 3 }, { runAt: plannedFor }));
+      vi.advanceTimersByTime(20_000);
+      await runner.idle();
+      expect(ran).toEqual([2, 1]);
+    }
+    const then = runner ?? start(bindings);
+    await then.idle();
+    clock.advance(1000);
+    await then.idle();
+    expect(ran).toEqual(runner === undefined ? [2, 2] : [2, 1, 2]);
+    await then.stop(0);
+  }
+  expect(await rows(db)).toMatchObject([{ payload: '{"n":3}', run_at: plannedFor }]);
 });
 
 test("the named boundaries are passed in their order", async () => {
