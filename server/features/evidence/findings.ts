@@ -6,6 +6,7 @@ export type FsckKind =
   | "blob"
   | "audit-chain"
   | "revision"
+  | "submission"
   | "sealed-document"
   | "leaf"
   | "tree"

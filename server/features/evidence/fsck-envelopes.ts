@@ -7,7 +7,7 @@ import { caCertificates } from "../keys/service.ts";
 import { listMail } from "../mail/service.ts";
 import { submissionsOf } from "../signing/service.ts";
 import { bytesOf, confirmed, type Findings, guarded } from "./findings.ts";
-import { sealEnvelope } from "./jobs.ts";
+import { checkSubmissions, checkWaiting } from "./fsck-work.ts";
 import { derOf } from "./pem.ts";
 import { presentLeaf } from "./present.ts";
 import * as store from "./store.ts";
@@ -55,16 +55,10 @@ async function checkEnvelope(deps: Deps, findings: Findings, id: string, trusted
   await part(() => checkFiles(deps, findings, record));
   await part(async () => {
     if (record.envelope.seal === "sealed") await checkSealed(deps, findings, { record, entries, newest, trusted });
-    if (record.envelope.seal === "pending" && (await isLeftLying(deps, id)))
-      findings.problem("job", id, "it waits for its seal, and no job will make it");
   });
+  await part(() => checkSubmissions(deps, findings, record, entries));
+  await part(() => checkWaiting(deps, findings, record));
   await part(() => checkMails(deps, findings, record));
-}
-
-/** The seal and the end of its job are one commit, so a server beside us may have made both in the meantime. */
-async function isLeftLying(deps: Deps, id: string): Promise<boolean> {
-  if (await store.hasJob(deps.db.read, sealEnvelope.name, id)) return false;
-  return (await loadEnvelope(deps.db.read, id))?.envelope.seal === "pending";
 }
 
 /** @returns the bytes of the newest revision */

@@ -2,11 +2,12 @@ import type { Deps } from "../../kernel/deps.ts";
 import { bytesOf, confirmed, type Findings, type FsckReport, guarded } from "./findings.ts";
 import { checkEnvelopes } from "./fsck-envelopes.ts";
 import { checkTree } from "./fsck-tree.ts";
+import { checkQueue } from "./fsck-work.ts";
 
 const mostOfAKind = 100;
 
 /**
- * Walks every audit chain, revision, sealed document, leaf, tree node, anchor, mail and blob, and reports what does not
+ * Walks every audit chain, revision, submission, sealed document, leaf, tree node, anchor, mail and blob, and reports what does not
  * fit together. Changes nothing and goes on behind whatever cannot be read; safe beside a running server.
  */
 export async function fsck(deps: Deps, onProgress: (line: string) => void = () => undefined): Promise<FsckReport> {
@@ -27,6 +28,7 @@ export async function fsck(deps: Deps, onProgress: (line: string) => void = () =
   });
   await guarded(findings, "envelopes", () => checkEnvelopes(deps, findings));
   await confirmed(findings, "tree", (own) => checkTree(deps, own));
+  await confirmed(findings, "queue", (own) => checkQueue(deps, own));
   await guarded(findings, "blob store", () => checkBlobs(deps, findings));
   return report;
 }

@@ -120,16 +120,40 @@ export async function listEnvelopeIds(reader: Reader, after: string, limit: numb
   return rows.map(({ id }) => id);
 }
 
-/** Whether a job of this name is queued or runs for the envelope. */
-export async function hasJob(reader: Reader, name: string, envelope: string): Promise<boolean> {
+/** Whether a job of this name is queued or runs with this payload. */
+export async function hasJob(reader: Reader, name: string, payload: object): Promise<boolean> {
   const row = await reader
     .selectFrom("jobs")
     .select("id")
     .where("name", "=", name)
     .where("status", "!=", "dead")
-    .where("payload", "=", JSON.stringify({ envelope }))
+    .where("payload", "=", JSON.stringify(payload))
     .executeTakeFirst();
   return row !== undefined;
+}
+
+/** Jobs that no further attempt is made for, but for those of these names. */
+export function listDeadJobs(
+  reader: Reader,
+  except: readonly string[],
+): Promise<{ id: string; name: string; last_error: string | null }[]> {
+  return reader
+    .selectFrom("jobs")
+    .select(["id", "name", "last_error"])
+    .where("status", "=", "dead")
+    .where("name", "not in", except)
+    .orderBy("id")
+    .execute();
+}
+
+/** Ids of queued mails that no job of this name will send. */
+export async function listMailsWithoutJob(reader: Reader, job: string): Promise<string[]> {
+  const [mails, jobs] = await Promise.all([
+    reader.selectFrom("mails").select("id").where("status", "=", "queued").orderBy("id").execute(),
+    reader.selectFrom("jobs").select("payload").where("name", "=", job).where("status", "!=", "dead").execute(),
+  ]);
+  const served = new Set(jobs.map(({ payload }) => payload));
+  return mails.map(({ id }) => id).filter((mail) => !served.has(JSON.stringify({ mail })));
 }
 
 /** Envelopes of the leaves from `start` to `end` (exclusive). */

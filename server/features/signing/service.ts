@@ -1,4 +1,6 @@
+import { createHash } from "node:crypto";
 import { z } from "zod";
+import { canonicalize } from "../../kernel/canonical.ts";
 import type { Ts } from "../../kernel/clock.ts";
 import type { Reader } from "../../kernel/db.ts";
 import type { Deps } from "../../kernel/deps.ts";
@@ -34,6 +36,8 @@ export type SubmissionRecord = {
   /** Bytes of a picture are the blob of `imageSha256`. null when no signature was asked for. */
   signature: StoredSignature | null;
   initials: StoredSignature | null;
+  /** Of the values as they are stored; the audit trail holds the one of the moment of signing. */
+  fieldsSha256: string;
   attachments: {
     id: string;
     field: string;
@@ -58,6 +62,9 @@ export async function submissionsOf(reader: Reader, envelope: string): Promise<S
     consent: row.consent === null ? null : Consent.parse(JSON.parse(row.consent)),
     signature: signatureOf(row.signature),
     initials: signatureOf(row.initials),
+    fieldsSha256: createHash("sha256")
+      .update(canonicalize(JSON.parse(row.values)))
+      .digest("hex"),
     attachments: attachments.filter(({ recipient }) => recipient === row.recipient).map(attachmentOf),
   }));
 }

@@ -48,7 +48,7 @@ async function check(statements: string, look?: (deps: Deps) => Promise<void>): 
   await cp(original, copy, { recursive: true });
   const raw = new DatabaseSync(path.join(copy, "signet.db"));
   raw.exec("PRAGMA foreign_keys = OFF");
-  for (const table of ["audit_entries", "leaves", "merkle_nodes", "anchors"]) {
+  for (const table of ["audit_entries", "leaves", "merkle_nodes", "anchors", "revisions", "signing_submissions"]) {
     raw.exec(`DROP TRIGGER ${table}_no_update; DROP TRIGGER ${table}_no_delete`);
   }
   raw.exec(statements.replaceAll("$ENVELOPE", `'${envelope}'`));
@@ -132,6 +132,77 @@ const damages: [string, string, string, RegExp][] = [
   ],
   ["a seal that nobody makes", `UPDATE envelopes SET seal = 'pending' WHERE id = ${first}`, "job", /no job/],
   [
+    "a document that nobody draws",
+    `UPDATE envelopes SET status = 'rendering', seal = 'none' WHERE id = ${first}`,
+    "job",
+    /to be drawn/,
+  ],
+  [
+    "a signature that nobody draws",
+    `UPDATE envelopes SET status = 'sent', seal = 'none' WHERE id = ${first};
+     DELETE FROM revisions WHERE envelope = ${first} AND number = 2`,
+    "job",
+    /a signature waits/,
+  ],
+  [
+    "an envelope that waits for nobody",
+    `UPDATE envelopes SET status = 'sent', seal = 'none' WHERE id = ${first}`,
+    "job",
+    /nobody's turn/,
+  ],
+  [
+    "a countersigner whom nobody lets sign",
+    `UPDATE envelopes SET status = 'sent', seal = 'none' WHERE id = ${first};
+     UPDATE recipients SET status = 'sent', kind = 'countersigner' WHERE envelope = ${first}`,
+    "job",
+    /a countersigner's turn/,
+  ],
+  [
+    "an envelope that nobody ends",
+    `UPDATE envelopes SET status = 'sent', seal = 'none', expires_at = '2099-01-01T00:00:00.000Z' WHERE id = ${first};
+     DELETE FROM jobs WHERE name = 'envelopes.expire'`,
+    "job",
+    /no job will end it/,
+  ],
+  [
+    "a mail that nobody sends",
+    "UPDATE mails SET status = 'queued' WHERE kind = 'completed'",
+    "job",
+    /no job will send it/,
+  ],
+  ["leaves that nobody anchors", "DELETE FROM anchors; DELETE FROM jobs", "job", /no job will sign one/],
+  [
+    "a job that was given up",
+    `INSERT INTO jobs (id, name, queue, payload, run_at, attempts, status, last_error, created_at)
+     VALUES ('job_x', 'signing.invite', 'default', '{}', 0, 25, 'dead', 'no luck', 0)`,
+    "job",
+    /no luck/,
+  ],
+  [
+    "values that were not signed",
+    `UPDATE signing_submissions SET "values" = '{}' WHERE envelope = $ENVELOPE AND number = 1`,
+    "submission",
+    /other values are stored/,
+  ],
+  [
+    "another signature",
+    `UPDATE signing_submissions SET signature = NULL WHERE envelope = $ENVELOPE AND number = 1`,
+    "submission",
+    /another signature/,
+  ],
+  [
+    "other values of a recipient",
+    `UPDATE recipients SET "values" = '{}' WHERE envelope = $ENVELOPE`,
+    "submission",
+    /shows other values/,
+  ],
+  [
+    "a submission that is gone",
+    "DELETE FROM signing_submissions WHERE envelope = $ENVELOPE AND number = 1",
+    "submission",
+    /is missing/,
+  ],
+  [
     "a row that names nothing",
     `UPDATE recipients SET envelope = 'env_nowhere' WHERE envelope = ${first}`,
     "database",
@@ -185,4 +256,15 @@ test("what only the first look finds is not reported", async () => {
     count: 1,
     found: [{ kind: "leaf", where: "there", message: "it is wrong" }],
   });
+});
+
+test("what was signed cannot be changed or removed through the database's front door", async () => {
+  const copy = await mkdtemp(path.join(folder, "copy-"));
+  await cp(original, copy, { recursive: true });
+  const raw = new DatabaseSync(path.join(copy, "signet.db"));
+  for (const table of ["signing_submissions", "revisions"]) {
+    expect(() => raw.exec(`UPDATE ${table} SET number = 7`)).toThrow(/append-only/);
+    expect(() => raw.exec(`DELETE FROM ${table}`)).toThrow(/append-only/);
+  }
+  raw.close();
 });

@@ -1,0 +1,84 @@
+import { createHash } from "node:crypto";
+import { canonicalize } from "../../kernel/canonical.ts";
+import type { Deps } from "../../kernel/deps.ts";
+import type { AuditEntry } from "../envelopes/audit-contract.ts";
+import { expireEnvelope, renderEnvelope } from "../envelopes/jobs.ts";
+import type { EnvelopeRecord } from "../envelopes/progress.ts";
+import { sendMail } from "../mail/jobs.ts";
+import { countersign, storeRevision } from "../signing/jobs.ts";
+import { submissionsOf } from "../signing/service.ts";
+import { signatureHash } from "../signing/signatures.ts";
+import type { Findings } from "./findings.ts";
+import { anchorLeaves, sealEnvelope } from "./jobs.ts";
+import * as store from "./store.ts";
+
+/** Work that nobody will do: an envelope, a mail or a leaf waits, and no job stands behind it. */
+
+/** Jobs whose end is told elsewhere: a failed seal or rendering by the envelope, a failed mail by the mail. */
+const toldElsewhere = [sealEnvelope.name, renderEnvelope.name, sendMail.name];
+
+/** What waits outside of envelopes. */
+export async function checkQueue(deps: Deps, findings: Findings): Promise<void> {
+  const { read } = deps.db;
+  for (const { id, name, last_error: cause } of await store.listDeadJobs(read, toldElsewhere))
+    findings.problem("job", `${name} ${id}`, `it was given up: ${cause ?? "no reason is known"}`);
+  for (const mail of await store.listMailsWithoutJob(read, sendMail.name))
+    findings.problem("job", mail, "the mail is queued, and no job will send it");
+  const [size, latest] = [await store.readTreeSize(read), await store.findLatestAnchor(read)];
+  if (size > (latest?.tree_size ?? 0) && !(await store.hasJob(read, anchorLeaves.name, {})))
+    findings.problem("job", `leaf ${size - 1}`, "no anchor covers it, and no job will sign one");
+}
+
+/** What one envelope waits for. */
+export async function checkWaiting(deps: Deps, findings: Findings, record: EnvelopeRecord): Promise<void> {
+  const { envelope, recipients, revisions } = record;
+  const { id, status, seal } = envelope;
+  const lacks = async (name: string, payload: object = { envelope: id }) =>
+    !(await store.hasJob(deps.db.read, name, payload));
+  const stuck = (message: string) => findings.problem("job", id, `${message}, and no job will go on`);
+  if (seal === "pending" && (await lacks(sealEnvelope.name))) stuck("it waits for its seal");
+  if (status !== "rendering" && status !== "sent") return;
+  if (envelope.expires_at !== null && (await lacks(expireEnvelope.name)))
+    findings.problem("job", id, "it has an end, and no job will end it");
+  if (status === "rendering") {
+    if (await lacks(renderEnvelope.name)) stuck("it waits to be drawn");
+    return;
+  }
+  const submissions = recipients.filter(({ submission }) => submission !== null).length;
+  const drawing = !(await lacks(storeRevision.name));
+  if (submissions > revisions.length - 1 && !drawing) stuck("a signature waits to be drawn");
+  const turn = recipients.filter((one) => one.status === "sent" || one.status === "viewed");
+  if (turn.length === 0 && !drawing) stuck("it is nobody's turn");
+  for (const { kind, id: recipient } of turn) {
+    if (kind === "countersigner" && (await lacks(countersign.name, { envelope: id, recipient })))
+      stuck("a countersigner's turn has come");
+  }
+}
+
+const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
+
+/** What is stored of each signature is what the trail says was signed. */
+export async function checkSubmissions(
+  deps: Deps,
+  findings: Findings,
+  { envelope, recipients }: EnvelopeRecord,
+  entries: readonly AuditEntry[],
+): Promise<void> {
+  const submissions = await submissionsOf(deps.db.read, envelope.id);
+  for (const { type, data } of entries) {
+    if (type !== "recipient.signed") continue;
+    const where = `${envelope.id} ${data.recipient}`;
+    const wrong = (message: string) => findings.problem("submission", where, message);
+    const submission = submissions.find(({ recipient }) => recipient === data.recipient);
+    if (!submission) wrong("what was signed is missing");
+    else if (submission.fieldsSha256 !== data.fieldsSha256) wrong("other values are stored than were signed");
+    else if (signatureHash(submission.signature) !== data.signatureSha256) wrong("another signature is stored");
+    else if (submission.documentSha256 !== data.documentSha256) wrong("it names another document than was signed");
+    const values = recipients.find(({ id }) => id === data.recipient)?.values;
+    if (values && sha256(canonicalize(JSON.parse(values))) !== data.fieldsSha256)
+      wrong("the recipient shows other values than were signed");
+  }
+  const signed = entries.filter(({ type }) => type === "recipient.signed").length;
+  if (submissions.length !== signed)
+    findings.problem("submission", envelope.id, `${signed} signatures have ${submissions.length} submissions`);
+}
