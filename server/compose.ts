@@ -108,6 +108,7 @@ export async function openDeps(options: OpenOptions): Promise<{ deps: Deps; clos
   const close = async () => {
     await pool.close();
     await db.close();
+    await blobs.close();
   };
   return { deps, close };
 }

@@ -23,6 +23,8 @@ export type Blobs = {
   remove(sha256: string): Promise<void>;
   /** SHA-256 of every blob, in no order that means anything. */
   list(): AsyncIterable<string>;
+  /** Removes the folder of this process's drafts; nothing can be put after that. */
+  close(): Promise<void>;
 };
 
 export class BlobMissing extends Error {
@@ -113,14 +115,29 @@ function isMissing(error: unknown): boolean {
 export type BlobOptions = {
   folder: string;
   secrets: Secrets;
-  /** Clears what interrupted writes left. Only for who holds the data folder's lock: another process may be writing. */
+  /** Clears what interrupted writes left more than a day ago; younger drafts may be those of a command that is writing now. */
   clear?: boolean | undefined;
 };
 
+const abandonedAfterMs = 24 * 3_600_000;
+
+/** A folder's time is that of the last draft that began or ended in it. */
+async function clearDrafts(folder: string): Promise<void> {
+  for (const name of await readdir(folder)) {
+    const path = join(folder, name);
+    const { mtimeMs } = await stat(path).catch((error: unknown) => {
+      // Its process has just ended.
+      if (isMissing(error)) return { mtimeMs: Number.POSITIVE_INFINITY };
+      throw error;
+    });
+    if (mtimeMs < Date.now() - abandonedAfterMs) await rm(path, { recursive: true, force: true });
+  }
+}
+
 /** Opens the store. Each process writes its drafts in a folder of its own, so that a command may run beside the server. */
 export async function openBlobs({ folder, secrets, clear }: BlobOptions): Promise<Blobs> {
-  if (clear) await rm(join(folder, "tmp"), { recursive: true, force: true });
   await mkdir(join(folder, "tmp"), { recursive: true, mode: 0o700 });
+  if (clear) await clearDrafts(join(folder, "tmp"));
   // The store itself is a new name in the data folder.
   await syncFolder(folder);
   await syncFolder(dirname(folder));
@@ -262,5 +279,6 @@ export async function openBlobs({ folder, secrets, clear }: BlobOptions): Promis
         }
       }
     },
+    close: () => rm(temporary, { recursive: true, force: true }),
   };
 }

@@ -39,6 +39,8 @@ test("init makes the key of an empty folder, and no other command does", async (
   expect(await readdir(folder)).toEqual([]);
   expect(await signet(env, ...init)).toEqual({ code: 0, err: "" });
   expect(await signet(env, "outbox")).toEqual({ code: 0, err: "" });
+  // Commands leave no folder of drafts behind.
+  expect(await readdir(path.join(folder, "blobs", "tmp"))).toEqual([]);
 });
 
 test("a missing key is never replaced while there is data, not even when only documents are left", async () => {

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
-import { mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { BlobDamaged, BlobMissing, openBlobs } from "../../server/kernel/blobs.ts";
@@ -123,12 +123,29 @@ test("the holder of the data folder clears what interrupted writes left; the lis
   // A command beside the server must leave the server's drafts alone.
   await openBlobs({ folder, secrets });
   expect(await readdir(join(folder, "tmp", drafts))).toEqual(["17"]);
+  // So must a server that starts beside a command: only what nobody can be writing any more goes.
+  const starting = await openBlobs({ folder, secrets, clear: true });
+  expect(await readdir(join(folder, "tmp", drafts))).toEqual(["17"]);
+  await blobs.put(Buffer.from("blob 0"));
+  await starting.close();
+  const longAgo = new Date(Date.now() - 25 * 3_600_000);
+  await utimes(join(folder, "tmp", drafts), longAgo, longAgo);
   const again = await openBlobs({ folder, secrets, clear: true });
-  expect(await readdir(join(folder, "tmp"))).toHaveLength(1);
   expect(await readdir(join(folder, "tmp"))).not.toContain(drafts);
   expect((await namesIn(again.list())).sort()).toEqual(names.sort());
   await again.remove(names[0] ?? "");
   expect(await namesIn(again.list())).toHaveLength(4);
+});
+
+test("a process that closes the store takes the folder of its drafts with it", async () => {
+  const { folder, blobs } = await setUp();
+  const { sha256 } = await blobs.put(Buffer.from("deed"));
+  const other = await openBlobs({ folder, secrets });
+  await blobs.close();
+  expect(await readdir(join(folder, "tmp"))).toHaveLength(1);
+  await other.close();
+  expect(await readdir(join(folder, "tmp"))).toEqual([]);
+  expect(await namesIn(other.list())).toEqual([sha256]);
 });
 
 test("a write that fails leaves nothing behind", async () => {
