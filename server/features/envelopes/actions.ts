@@ -126,11 +126,11 @@ export async function resend(
       const detail = "A link can be sent again once a minute.";
       throw new AppError("rate-limited", { detail, retryAfter: Math.ceil(waitMs / 1000) });
     }
-    await updateRecipient(tx, recipient, row.status, { last_sent_at: now });
+    await updateRecipient(tx, recipient, row.status, { last_sent_at: now, delivery_error: null });
     await touchEnvelope(tx, envelope, now);
     await appendAudit(tx, deps, envelope, [{ type: "recipient.resent", ...by, data: { recipient, role: row.role } }]);
     await enqueue(tx, inviteRecipient, { envelope, recipient, reason: "resend" });
-    const sent = { ...row, last_sent_at: now };
+    const sent = { ...row, last_sent_at: now, delivery_error: null };
     await remember?.(tx, { status: 200, body: presentRecipient(sent) });
     return sent;
   });

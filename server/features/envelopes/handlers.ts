@@ -1,11 +1,12 @@
 import type { Deps } from "../../kernel/deps.ts";
 import { handle, type JobBinding, RetryLater } from "../../kernel/job-runner.ts";
 import { PoolBusy } from "../../kernel/pool.ts";
-import { expireEnvelope, renderEnvelope } from "./jobs.ts";
+import { expireEnvelope, noteDeliveryError, renderEnvelope } from "./jobs.ts";
 import { loadEnvelope, markExpired, markRendered, markRenderFailed } from "./progress.ts";
 import { renderDocument } from "./render.ts";
 import { versionOf } from "./service.ts";
 import { inProgress, isOverdue } from "./state.ts";
+import { markUndelivered } from "./undelivered.ts";
 
 export function handlers(deps: Deps): JobBinding[] {
   return [
@@ -42,6 +43,7 @@ export function handlers(deps: Deps): JobBinding[] {
         },
       },
     ),
+    handle(noteDeliveryError, async (failed) => (tx) => markUndelivered(tx, failed)),
     handle(expireEnvelope, async ({ envelope: id }) => {
       const record = await loadEnvelope(deps.db.read, id);
       if (record === undefined || !inProgress(record.envelope.status)) return undefined;

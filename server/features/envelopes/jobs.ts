@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { defineJob } from "../../kernel/jobs.ts";
+import { Ts } from "../../kernel/wire.ts";
 
 /**
  * Draws the document of a new envelope. What cannot be drawn voids the envelope at once; a full disk or a worker that fails
@@ -15,3 +16,18 @@ export const renderEnvelope = defineJob({
 
 /** Ends an envelope whose `expiresAt` has passed; queued for that moment when the envelope is created. */
 export const expireEnvelope = defineJob({ name: "envelopes.expire", payload: z.object({ envelope: z.string() }) });
+
+/** Notes with the recipient that a signing link could not be delivered to this address. */
+export const noteDeliveryError = defineJob({
+  name: "envelopes.delivery-error",
+  payload: z.object({
+    envelope: z.string(),
+    email: z.string(),
+    /** rejected: the mail server refused it. unreachable: it could not be handed to one. */
+    code: z.enum(["rejected", "unreachable"]),
+    message: z.string(),
+    /** When the mail was written: what was sent again since is not concerned. */
+    writtenAt: Ts,
+    at: Ts,
+  }),
+});

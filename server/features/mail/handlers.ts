@@ -1,6 +1,8 @@
 import { toTs } from "../../kernel/clock.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { GiveUp, handle, type JobBinding } from "../../kernel/job-runner.ts";
+import { enqueue } from "../../kernel/jobs.ts";
+import { noteDeliveryError } from "../envelopes/jobs.ts";
 import { organizationById } from "../identity/service.ts";
 import type { MailContent } from "./contract.ts";
 import { sendMail } from "./jobs.ts";
@@ -37,7 +39,18 @@ export function handlers(deps: Deps): JobBinding[] {
       {
         async onDead({ mail }, error, tx) {
           const reason = oneLine(error.message).slice(0, longestError);
+          const row = await store.findMail(tx, mail);
           await store.finishMail(tx, mail, { status: "failed", sentAt: null, error: reason, wipe: true });
+          if (row?.kind !== "signing_request" || row.envelope === null) return;
+          // Whoever sent the envelope sees it with the recipient.
+          await enqueue(tx, noteDeliveryError, {
+            envelope: row.envelope,
+            email: row.to_email,
+            code: error.cause instanceof LetterRefused ? "rejected" : "unreachable",
+            message: reason,
+            writtenAt: row.created_at,
+            at: deps.clock.ts(),
+          });
         },
       },
     ),

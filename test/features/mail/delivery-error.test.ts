@@ -1,0 +1,47 @@
+import { expect, onTestFinished, test } from "vitest";
+import { sendMail } from "../../../server/features/mail/jobs.ts";
+import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
+import { envelopeOf, movableClock, ok, publishTemplate, recipientOf, send } from "../signing/flow.ts";
+import { type SmtpSink, startSmtpSink } from "./sink.ts";
+
+const clock = movableClock();
+
+/** Mail in test mode leaves for members alone, live mail not at all from a loopback address. */
+const toMember = { key: "test", tenant: { email: "owner@example.com" } } as const;
+
+async function start(): Promise<{ app: TestAppliance; sink: SmtpSink; template: string }> {
+  const sink = await startSmtpSink();
+  onTestFinished(() => sink.close());
+  const app = await startAppliance({ env: { SIGNET_SMTP_URL: sink.url }, clock });
+  onTestFinished(() => app.stop());
+  return { app, sink, template: await publishTemplate(app) };
+}
+
+test("a refused signing link is shown with its recipient until it is sent again", async () => {
+  const { app, sink, template } = await start();
+  sink.refusals.push({ at: "rcpt", code: 550 });
+  const envelope = await send(app, template, toMember);
+  const tenant = recipientOf(envelope, "Tenant");
+  expect(tenant).toMatchObject({ status: "sent", deliveryError: { code: "rejected", at: clock.ts() } });
+  expect(tenant.deliveryError?.message).toContain("550");
+  expect(recipientOf(envelope, "Landlord").deliveryError).toBeNull();
+  clock.advance(60_000);
+  const again = `/v1/envelopes/${envelope.id}/recipients/${tenant.id}/resend`;
+  expect((await ok(app, 200, again, { key: "test", method: "POST" })).body).toMatchObject({ deliveryError: null });
+  await app.jobs.idle();
+  expect(sink.received).toHaveLength(1);
+  expect(recipientOf(await envelopeOf(app, envelope.id, "test"), "Tenant").deliveryError).toBeNull();
+});
+
+test("so is one that no mail server took for two days", async () => {
+  const { app, sink, template } = await start();
+  await sink.close();
+  const { id } = await send(app, template, toMember);
+  for (let attempt = 1; attempt < sendMail.maxAttempts; attempt += 1) {
+    expect(recipientOf(await envelopeOf(app, id, "test"), "Tenant").deliveryError).toBeNull();
+    clock.advance(sendMail.backoffMs(attempt));
+    app.jobs.wake();
+    await app.jobs.idle();
+  }
+  expect(recipientOf(await envelopeOf(app, id, "test"), "Tenant").deliveryError).toMatchObject({ code: "unreachable" });
+});
