@@ -2,7 +2,8 @@ import { randomBytes } from "node:crypto";
 import type * as FileSystem from "node:fs/promises";
 import { access, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { beforeEach, expect, test, vi } from "vitest";
+import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import { createMailTransport } from "../../server/features/mail/transport.ts";
 import { openBlobs } from "../../server/kernel/blobs.ts";
 import { createMasterKey, loadMasterKey, openSecrets } from "../../server/kernel/secrets.ts";
 import { temporaryFolder } from "./open.ts";
@@ -66,4 +67,35 @@ test("the name of a new blob store is flushed in the data folder", async () => {
   await openBlobs({ folder: join(folder, "blobs"), secrets: openSecrets(randomBytes(32)) });
   expect(disk.done).toContain(`sync ${folder}`);
   await access(join(folder, "blobs"));
+});
+
+describe("a mail in the outbox", () => {
+  const letter = {
+    id: "mail_1",
+    from: "post@example.com",
+    to: { email: "sam@example.com", name: null },
+    subject: "Lease",
+    html: "<p>Hello</p>",
+    text: "Hello",
+    messageId: "<1@example.com>",
+    date: new Date("2026-11-21T09:10:00.000Z"),
+    language: "en",
+    attachments: [],
+  };
+
+  test("has its name flushed", async () => {
+    const folder = await temporaryFolder();
+    await createMailTransport({ smtpUrl: undefined, dataDir: folder, caFile: undefined }).deliver(letter);
+    expect(disk.done).toContain(`sync ${join(folder, "outbox")}`);
+  });
+
+  test("is delivered on Windows too, where a folder cannot be flushed", async () => {
+    const folder = await temporaryFolder();
+    const platform = Object.getOwnPropertyDescriptor(process, "platform") ?? {};
+    Object.defineProperty(process, "platform", { ...platform, value: "win32" });
+    onTestFinished(() => void Object.defineProperty(process, "platform", platform));
+    await createMailTransport({ smtpUrl: undefined, dataDir: folder, caFile: undefined }).deliver(letter);
+    expect(disk.done).toEqual([expect.stringMatching(/^sync .*\.tmp$/)]);
+    expect(await readdir(join(folder, "outbox"))).toEqual(["mail_1.eml"]);
+  });
 });

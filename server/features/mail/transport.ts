@@ -4,6 +4,7 @@ import path from "node:path";
 import { rootCertificates } from "node:tls";
 import type { SendMailOptions } from "nodemailer";
 import { type Config, isLoopback } from "../../config.ts";
+import { syncFolder } from "../../kernel/durable.ts";
 
 /**
  * The way out: an SMTP server, or files in a folder. The only file that knows nodemailer, which is loaded with the first
@@ -159,12 +160,7 @@ async function writeWhole(file: string, bytes: Buffer): Promise<void> {
       await handle.close();
     }
     await rename(draft, file);
-    const folder = await open(path.dirname(file), "r");
-    try {
-      await folder.sync();
-    } finally {
-      await folder.close();
-    }
+    await syncFolder(path.dirname(file));
   } catch (error) {
     await rm(draft, { force: true });
     throw error;
