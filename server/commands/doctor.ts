@@ -13,6 +13,8 @@ type Finding = { check: string; state: "ok" | "warning" | "wrong"; detail: strin
 const lowDiskBytes = 1024 ** 3;
 /** Days before its end at which a certificate is worth a word. */
 const expiryNotice = 90;
+/** From so many attempts on work is worth a word. */
+const manyAttempts = 3;
 
 export const doctor: Command = {
   name: "doctor",
@@ -109,6 +111,7 @@ async function inside(deps: Deps): Promise<Finding[]> {
     .limit(5)
     .execute();
   return [
+    ...(await repeated(deps)),
     problems.length === 0
       ? { check: "database", state: "ok", detail: "whole" }
       : wrong("database", `${problems[0]}. Restore the last backup.`),
@@ -142,4 +145,21 @@ async function certificates(deps: Deps): Promise<Finding[]> {
     return days < expiryNotice ? [{ check, state: "warning", detail }] : [];
   });
   return late.length > 0 || expiries.length === 0 ? late : [{ check: "certificates", state: "ok", detail: "valid" }];
+}
+
+/** What fails again and again, with its last cause. */
+async function repeated(deps: Deps): Promise<Finding[]> {
+  const jobs = await deps.db.read
+    .selectFrom("jobs")
+    .select(["name", "attempts", "last_error"])
+    .where("status", "!=", "dead")
+    .where("attempts", ">=", manyAttempts)
+    .orderBy("attempts", "desc")
+    .limit(5)
+    .execute();
+  if (jobs.length === 0) return [];
+  const lines = jobs.map(
+    ({ name, attempts, last_error: cause }) => `${name}, ${attempts} attempts: ${cause ?? "the process ended with it"}`,
+  );
+  return [{ check: "repeated work", state: "warning", detail: lines.join("; ") }];
 }

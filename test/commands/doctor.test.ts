@@ -46,3 +46,28 @@ test("certificates that end within 90 days are announced, those that have ended 
   await sealEndsIn(-2);
   expect(await look("seal certificate")).toMatchObject({ state: "wrong" });
 });
+
+test("work that fails again and again is named with its cause", async () => {
+  expect(await look("repeated work")).toBeUndefined();
+  await app.deps.db.tx((tx) =>
+    tx
+      .insertInto("jobs")
+      .values({
+        id: "job_x",
+        name: "evidence.seal",
+        queue: "elsewhere",
+        payload: "{}",
+        run_at: 0,
+        attempts: 3,
+        status: "queued",
+        lease_until: null,
+        lease_by: null,
+        dedupe_key: null,
+        last_error: "SealFailure: no luck",
+        created_at: 0,
+      })
+      .execute(),
+  );
+  const found = await look("repeated work");
+  expect(found).toMatchObject({ state: "warning", detail: "evidence.seal, 3 attempts: SealFailure: no luck" });
+});

@@ -133,7 +133,7 @@ export async function markRendered(
     {
       actor: systemActor,
       data: { "envelope.ready": { documentSha256: sha256, pageCount } },
-      envelope: { document_sha256: sha256, page_count: pageCount },
+      envelope: { document_sha256: sha256, page_count: pageCount, failure: null },
     },
   );
   if ("refused" in outcome) return;

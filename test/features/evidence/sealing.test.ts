@@ -254,7 +254,11 @@ test("a seal that is given up is told to everybody, without a file", async () =>
   await rename(file, `${file}.away`);
   await ok(app, 200, "/v1/signing/submit", { key: { bearer }, json });
   await app.jobs.idle();
-  expect(await envelopeOf(app, id)).toMatchObject({ status: "completed", seal: "pending" });
+  expect(await envelopeOf(app, id)).toMatchObject({
+    status: "completed",
+    seal: "pending",
+    failure: { stage: "seal", code: "seal-delayed", message: expect.stringContaining(revision.slice(0, 8)) },
+  });
   for (let attempt = 1; attempt < sealEnvelope.maxAttempts; attempt += 1) {
     clock.advance(sealEnvelope.backoffMs(attempt));
     app.jobs.wake();
