@@ -2,6 +2,7 @@ import { rm } from "node:fs/promises";
 import path from "node:path";
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { renderEnvelope } from "../../../server/features/envelopes/jobs.ts";
 import { completeRecipient, declineRecipient, markSealed } from "../../../server/features/envelopes/progress.ts";
 import { AppError } from "../../../server/kernel/errors.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
@@ -159,7 +160,12 @@ describe("signing order and the end", () => {
       .executeTakeFirstOrThrow();
     await rm(path.join(appliance.folder, "blobs", sha256.slice(0, 2), sha256.slice(2, 4), sha256));
     const { id } = await createEnvelope(appliance, broken);
-    for (let attempt = 0; attempt < 12; attempt += 1) {
+    await appliance.jobs.idle();
+    expect(await getEnvelope(appliance, id)).toMatchObject({
+      status: "rendering",
+      failure: { stage: "render", code: "render-delayed", message: expect.stringContaining(sha256.slice(0, 8)) },
+    });
+    for (let attempt = 0; attempt <= renderEnvelope.maxAttempts; attempt += 1) {
       await appliance.jobs.idle();
       clock.shift(3_600_000);
       appliance.jobs.wake();
