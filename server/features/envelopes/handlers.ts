@@ -1,6 +1,7 @@
 import type { Deps } from "../../kernel/deps.ts";
-import { handle, type JobBinding, RetryLater } from "../../kernel/job-runner.ts";
+import { type Commit, handle, type JobBinding, RetryLater } from "../../kernel/job-runner.ts";
 import { PoolBusy } from "../../kernel/pool.ts";
+import { showingDelay } from "./delay.ts";
 import { expireEnvelope, noteDeliveryError, renderEnvelope } from "./jobs.ts";
 import { loadEnvelope, markExpired, markRendered, markRenderFailed } from "./progress.ts";
 import { renderDocument } from "./render.ts";
@@ -12,29 +13,8 @@ export function handlers(deps: Deps): JobBinding[] {
   return [
     handle(
       renderEnvelope,
-      async ({ envelope: id }, { signal }) => {
-        const record = await loadEnvelope(deps.db.read, id);
-        if (record?.envelope.status !== "rendering") return undefined;
-        const { envelope } = record;
-        const drawn = await renderDocument(deps, {
-          version: await versionOf(deps, deps.db.read, envelope),
-          variables: JSON.parse(envelope.variables),
-          locale: envelope.locale,
-          testMode: envelope.test_mode === 1,
-          at: envelope.created_at,
-          signal,
-        }).catch((error: unknown) => {
-          if (error instanceof PoolBusy) throw new RetryLater(error.message, 500);
-          throw error;
-        });
-        if (!drawn.ok) {
-          const { code, message } = drawn.error;
-          return (tx) => markRenderFailed(tx, deps, { envelope: id, code, message });
-        }
-        const { sha256, size } = await deps.blobs.put(drawn.value.parts);
-        const { pageCount } = drawn.value;
-        return (tx) => markRendered(tx, deps, { envelope: id, sha256, size, pageCount });
-      },
+      ({ envelope }, { signal }) =>
+        showingDelay(deps, { envelope, stage: "render", signal }, render(deps, envelope, signal)),
       {
         async onDead({ envelope }, error, tx) {
           deps.log.error({ envelope, err: error }, "rendering was given up");
@@ -56,4 +36,28 @@ export function handlers(deps: Deps): JobBinding[] {
       };
     }),
   ];
+}
+
+async function render(deps: Deps, id: string, signal: AbortSignal): Promise<Commit | undefined> {
+  const record = await loadEnvelope(deps.db.read, id);
+  if (record?.envelope.status !== "rendering") return undefined;
+  const { envelope } = record;
+  const drawn = await renderDocument(deps, {
+    version: await versionOf(deps, deps.db.read, envelope),
+    variables: JSON.parse(envelope.variables),
+    locale: envelope.locale,
+    testMode: envelope.test_mode === 1,
+    at: envelope.created_at,
+    signal,
+  }).catch((error: unknown) => {
+    if (error instanceof PoolBusy) throw new RetryLater(error.message, 500);
+    throw error;
+  });
+  if (!drawn.ok) {
+    const { code, message } = drawn.error;
+    return (tx) => markRenderFailed(tx, deps, { envelope: id, code, message });
+  }
+  const { sha256, size } = await deps.blobs.put(drawn.value.parts);
+  const { pageCount } = drawn.value;
+  return (tx) => markRendered(tx, deps, { envelope: id, sha256, size, pageCount });
 }
