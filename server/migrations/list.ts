@@ -8,7 +8,7 @@ import * as evidence from "./0006-evidence.ts";
 import * as mail from "./0007-mail.ts";
 import * as keys from "./0008-keys.ts";
 import * as appendOnly from "./0009-append-only.ts";
-import * as masterKey from "./0009-master-key.ts";
+import * as masterKey from "./0010-master-key.ts";
 
 /** Every step of the schema in its order. Named one by one, so that a bundle holds them all; a step that was released never changes. */
 export const migrations: readonly Migration[] = [
@@ -21,5 +21,5 @@ export const migrations: readonly Migration[] = [
   { name: "0007-mail", up: mail.up },
   { name: "0008-keys", up: keys.up },
   { name: "0009-append-only", up: appendOnly.up },
-  { name: "0009-master-key", up: masterKey.up },
+  { name: "0010-master-key", up: masterKey.up },
 ];
