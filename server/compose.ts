@@ -9,7 +9,7 @@ import {
 import { createServer as createHttps } from "node:https";
 import path from "node:path";
 import Koa, { type Context, type Next } from "koa";
-import { type Config, withPort } from "./config.ts";
+import { type Config, ConfigError, withPort } from "./config.ts";
 import { endpoints } from "./contract.ts";
 import { handlers as envelopeHandlers } from "./features/envelopes/handlers.ts";
 import { bindings as envelopeBindings } from "./features/envelopes/routes.ts";
@@ -117,6 +117,8 @@ export type Appliance = {
   deps: Deps;
   /** Where it answers, without a trailing slash. */
   url: string;
+  /** Whether it made its own certificate, which nobody trusts yet. */
+  selfSigned: boolean;
   jobs: JobRunner;
   /** Takes no more work, finishes or hands back what runs, closes everything. */
   stop: (graceMs?: number) => Promise<void>;
@@ -202,6 +204,7 @@ async function start(options: ComposeOptions, undo: (() => Promise<void>)[]): Pr
   return {
     deps,
     url: config.baseUrl,
+    selfSigned: front.selfSigned,
     jobs,
     async stop(graceMs = 10_000) {
       operations.stopping();
@@ -232,7 +235,28 @@ async function page(deps: Deps, ctx: Context, next: Next): Promise<void> {
   apply(ctx, found);
 }
 
-type Front = { port: number; serve: (listener: RequestListener) => void; close: (graceMs: number) => Promise<void> };
+type Front = {
+  port: number;
+  selfSigned: boolean;
+  serve: (listener: RequestListener) => void;
+  close: (graceMs: number) => Promise<void>;
+};
+
+/** The same failure with what to do about it. */
+function listenError(error: Error, { host, port }: Config): Error {
+  if (!("code" in error)) return error;
+  if (error.code === "EADDRINUSE") {
+    return new ConfigError(
+      `port ${port} on ${host} is taken by another program: end it, or set SIGNET_PORT to a free one`,
+    );
+  }
+  if (error.code === "EACCES")
+    return new ConfigError(`port ${port} may not be used by this user: set SIGNET_PORT above 1023`);
+  if (error.code === "ENOTFOUND" || error.code === "EADDRNOTAVAIL") {
+    return new ConfigError(`SIGNET_HOST cannot be used: ${host} is no address of this machine`);
+  }
+  return error;
+}
 
 /** Binds the port first, so that a taken one is told at once and a free one (port 0) is known; early requests wait. */
 async function listen(config: Config): Promise<Front> {
@@ -245,12 +269,13 @@ async function listen(config: Config): Promise<Front> {
     : createHttp(listener);
   server.requestTimeout = 120_000;
   await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
+    server.once("error", (error) => reject(listenError(error, config)));
     server.listen(config.port, config.host, resolve);
   });
   const address = server.address();
   return {
     port: address !== null && typeof address === "object" ? address.port : config.port,
+    selfSigned: tls?.selfSigned === true,
     serve(next) {
       serve = next;
       for (const [request, response] of waiting.splice(0)) next(request, response);

@@ -12,7 +12,9 @@ process.exitCode = await runCli(process.argv.slice(2), process.env, {
   stdout: (text) => process.stdout.write(text),
   stderr: (text) => process.stderr.write(text),
   stdin: process.stdin,
+  interactive: process.stderr.isTTY === true,
   onSignal: (listener) => {
-    for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => listener(signal));
+    // Every time: a terminal may send one twice, and the second must not cut the orderly end short.
+    for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => listener(signal));
   },
 });

@@ -98,7 +98,7 @@ function personContent(person: CertificatePerson, index: number) {
     line("Identity check", person.verification),
     line("Identity confirmed", person.verification === "none" ? "not required" : time(person.verifiedAt)),
     line("Sent", time(person.sentAt)),
-    line("Viewed", time(person.viewedAt)),
+    line("Link opened", time(person.viewedAt)),
     line("Consented", time(person.consentedAt)),
     person.declinedAt === null ? line(done, time(person.completedAt)) : line("Declined", time(person.declinedAt)),
     line("IP address", person.ip),

@@ -6,6 +6,8 @@ export type Streams = {
   stdout: (text: string) => void;
   stderr: (text: string) => void;
   stdin: AsyncIterable<Uint8Array | string>;
+  /** A person is watching standard error: progress may be drawn there. */
+  interactive: boolean;
   onSignal: (listener: (signal: string) => void) => void;
 };
 

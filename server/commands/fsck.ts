@@ -8,10 +8,11 @@ export const fsckCommand: Command = {
   usage: ["signet fsck"],
   options: {},
   async run(context) {
+    const watched = context.interactive && !context.json;
     const report = await withDeps(context, (deps) =>
-      fsck(deps, context.json ? undefined : (line) => context.stderr(`\r\x1b[2K${line}`)),
+      fsck(deps, watched ? (line) => context.stderr(`\r\x1b[2K${line}`) : undefined),
     );
-    if (!context.json) context.stderr("\r\x1b[2K");
+    if (watched) context.stderr("\r\x1b[2K");
     print(context, report, describe(report));
     return report.ok ? 0 : 1;
   },

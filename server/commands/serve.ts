@@ -16,6 +16,12 @@ export const serve: Command = {
     const stopped = new Promise<string>((resolve) => onSignal(resolve));
     const appliance = await startAppliance({ config, log });
     stdout(`Signet is ready at ${appliance.url}\n`);
+    if (appliance.selfSigned) {
+      stdout(
+        "Its certificate is self-signed: browsers warn, curl needs -k. Set SIGNET_TLS_CERT and SIGNET_TLS_KEY, and\n",
+      );
+      stdout("SIGNET_BASE_URL to the name that people open: mails carry links to it.\n");
+    }
     if ((await allOrganizations(appliance.deps.db.read)).length === 0) {
       stdout("There is no organization yet. Create it, then a key for your first call:\n");
       stdout('  npm run signet -- init --organization "Example Ltd" --email you@example.com\n');

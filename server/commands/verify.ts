@@ -63,8 +63,26 @@ const sentences: Record<FileReport["verdict"], string> = {
   invalid: "Not proven:",
 };
 
+/** The steps' names beside those of the PDF's own signature. */
+const stepNames: Record<string, string> = { signature: "anchor signature", key: "anchor key" };
+
+/** What the PDF itself carries: each seal and its time stamp. */
+function sealRows({ seals }: FileReport): string[][] {
+  return seals.signatures
+    .filter(({ foreign }) => !foreign)
+    .flatMap(({ field, problems, timestamp }) => [
+      [problems.length === 0 ? "ok" : "WRONG", "seal", `PAdES signature “${field}”`],
+      ...(timestamp
+        ? [[timestamp.problems.length === 0 ? "ok" : "WRONG", "time stamp", "RFC 3161, over the signature"]]
+        : []),
+    ]);
+}
+
 function describe(file: string, report: FileReport): string {
-  const steps = report.steps.map(({ ok, name, detail }) => [ok ? "ok" : "WRONG", name, detail]);
+  const steps = [
+    ...sealRows(report),
+    ...report.steps.map(({ ok, name, detail }) => [ok ? "ok" : "WRONG", stepNames[name] ?? name, detail]),
+  ];
   const lines = [
     `${file}: ${report.size} bytes, SHA-256 ${report.sha256}`,
     ...(steps.length > 0 ? [table(steps)] : []),

@@ -1,7 +1,7 @@
 import { openDeps } from "../compose.ts";
 import { allOrganizations } from "../features/identity/service.ts";
 import type { Deps } from "../kernel/deps.ts";
-import { notFound } from "../kernel/errors.ts";
+import { AppError, notFound } from "../kernel/errors.ts";
 import { createLog } from "../kernel/log.ts";
 import { type CommandContext, UsageError } from "./command.ts";
 
@@ -25,7 +25,11 @@ export async function chosenOrganization(
   wanted: string | undefined,
 ): Promise<{ id: string; name: string }> {
   const all = await allOrganizations(deps.db.read);
-  if (all.length === 0) throw notFound("An organization");
+  if (all.length === 0) {
+    throw new AppError("not-found", {
+      detail: "There is no organization yet: signet init --organization NAME --email ADDRESS makes one.",
+    });
+  }
   if (wanted === undefined) {
     const [only] = all;
     if (all.length > 1 || !only)

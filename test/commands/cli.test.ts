@@ -55,6 +55,7 @@ async function signet(
     stdin: (async function* () {
       yield input;
     })(),
+    interactive: false,
     onSignal: () => undefined,
   });
   return { code, out, err, json: () => JSON.parse(out) };

@@ -23,6 +23,7 @@ async function look(check: string): Promise<{ state: string; detail: string } | 
     },
     stderr: () => undefined,
     stdin: (async function* () {})(),
+    interactive: false,
     onSignal: () => undefined,
   });
   const { findings } = JSON.parse(out);

@@ -50,6 +50,7 @@ async function signet(...args: string[]): Promise<{ code: number; out: string; e
         err += text;
       },
       stdin: (async function* () {})(),
+      interactive: false,
       onSignal: () => undefined,
     },
   );

@@ -25,6 +25,7 @@ async function signet(env: NodeJS.ProcessEnv, ...args: string[]): Promise<{ code
       err += text;
     },
     stdin: (async function* () {})(),
+    interactive: false,
     onSignal: () => undefined,
   });
   return { code, err };

@@ -202,7 +202,8 @@ export async function waitForSeal(client: Client, envelope: string, withinMs = 6
     `the seal of ${envelope}`,
     async () => {
       const now = await client.json(Envelope, `/v1/envelopes/${envelope}`);
-      if (now.failure) throw new Error(`${now.failure.stage} failed: ${now.failure.message}`);
+      if (now.failure && (now.seal === "failed" || now.status === "voided"))
+        throw new Error(`${now.failure.stage} failed: ${now.failure.message}`);
       return now.seal === "sealed" ? now : null;
     },
     withinMs,

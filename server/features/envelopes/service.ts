@@ -71,7 +71,13 @@ export async function documentOf(
     sealed: { sha256: envelope.seal === "sealed" ? envelope.sealed_sha256 : null, suffix: " (signed)" },
     certificate: { sha256: envelope.certificate_sha256, suffix: " (certificate)" },
   }[version];
-  if (sha256 === null) throw new AppError("document-not-ready", { retryAfter: 5 });
+  if (sha256 === null) {
+    // Only what will still come is worth asking for again.
+    if (version === "original" || ["rendering", "sent", "completed"].includes(envelope.status)) {
+      throw new AppError("document-not-ready", { retryAfter: 5 });
+    }
+    throw new AppError("document-not-ready", { detail: `The envelope is ${envelope.status}: it is never sealed.` });
+  }
   return { bytes: await deps.blobs.get(sha256), sha256, filename: filenameOf(envelope.title, suffix) };
 }
 
