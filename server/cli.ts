@@ -80,5 +80,5 @@ function overview(): string {
 }
 
 function usage(command: Command): string {
-  return `signet ${command.name}: ${command.summary}\n\n  ${command.usage.join("\n  ")}\n`;
+  return `signet ${command.name}: ${command.summary}\n\n  ${command.usage.join("\n  ")}\n\n  --json prints one JSON value instead of text\n`;
 }

@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { keyCacheMs } from "../features/identity/authenticate.ts";
 import { CreateApiKey } from "../features/identity/contract.ts";
 import { createApiKey, listApiKeys, revokeApiKey } from "../features/identity/service.ts";
-import { type Actor, permissions } from "../kernel/wire.ts";
+import { type Actor, administrativePermissions, permissions } from "../kernel/wire.ts";
 import { type Command, type CommandContext, optional, print, required, table, UsageError } from "./command.ts";
 import { chosenOrganization, withDeps } from "./with-deps.ts";
 
@@ -15,6 +15,7 @@ export const apiKey: Command = {
     "signet api-key create --name NAME --mode test|live [--scopes a,b] [--expires-in-days N] [--organization NAME]",
     "signet api-key list [--organization NAME]",
     "signet api-key revoke KEY_ID [--organization NAME]",
+    `scopes: ${permissions.join(" ")}; without --scopes all but ${administrativePermissions.join(" ")}`,
   ],
   options: {
     name: { type: "string" },
