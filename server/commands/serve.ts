@@ -11,22 +11,13 @@ export const serve: Command = {
   summary: "run the appliance until it is told to stop (the default)",
   usage: ["signet serve"],
   options: {},
-  async run({ config, stdout, onSignal }) {
+  async run({ config, json, stdout, onSignal }) {
     const log = createLog(config.logLevel);
     const stopped = new Promise<string>((resolve) => onSignal(resolve));
     const appliance = await startAppliance({ config, log });
-    stdout(`Signet is ready at ${appliance.url}\n`);
-    if (appliance.selfSigned) {
-      stdout(
-        "Its certificate is self-signed: browsers warn, curl needs -k. Set SIGNET_TLS_CERT and SIGNET_TLS_KEY, and\n",
-      );
-      stdout("SIGNET_BASE_URL to the name that people open: mails carry links to it.\n");
-    }
-    if ((await allOrganizations(appliance.deps.db.read)).length === 0) {
-      stdout("There is no organization yet. Create it, then a key for your first call:\n");
-      stdout('  npm run signet -- init --organization "Example Ltd" --email you@example.com\n');
-      stdout("  npm run signet -- api-key create --name first --mode test\n");
-    }
+    const empty = (await allOrganizations(appliance.deps.db.read)).length === 0;
+    if (json) stdout(`${JSON.stringify({ ready: appliance.url, selfSigned: appliance.selfSigned, empty })}\n`);
+    else stdout(welcome(appliance.url, appliance.selfSigned, empty));
     const signal = await stopped;
     log.info({ signal }, "stopping");
     await appliance.stop(graceMs);
@@ -34,3 +25,19 @@ export const serve: Command = {
     return 0;
   },
 };
+
+function welcome(url: string, selfSigned: boolean, empty: boolean): string {
+  const lines = [`Signet is ready at ${url}`];
+  if (selfSigned) {
+    lines.push(
+      "Its certificate is self-signed: browsers warn, curl needs -k. Set SIGNET_TLS_CERT and SIGNET_TLS_KEY, and",
+    );
+    lines.push("SIGNET_BASE_URL to the name that people open: mails carry links to it.");
+  }
+  if (empty) {
+    lines.push("There is no organization yet. Create it, then a key for your first call:");
+    lines.push('  npm run signet -- init --organization "Example Ltd" --email you@example.com');
+    lines.push("  npm run signet -- api-key create --name first --mode test");
+  }
+  return `${lines.join("\n")}\n`;
+}
