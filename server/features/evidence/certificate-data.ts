@@ -6,6 +6,9 @@ import { organizationById } from "../identity/service.ts";
 import { reassignmentsOf, type SubmissionRecord, submissionsOf } from "../signing/service.ts";
 import type { Verification } from "../templates/contract.ts";
 
+/** Warnings of the upload that a reader of the certificate must know; how a trial drawing looked is the author's business. */
+const tellsOfTheFile = new Set(["already-signed", "repaired", "decrypted"]);
+
 /** What the certificate of completion says of everything but the seal itself. */
 export async function certificateData(deps: Deps, record: EnvelopeRecord): Promise<Omit<CertificateData, "seal">> {
   const { envelope } = record;
@@ -45,7 +48,7 @@ export async function certificateData(deps: Deps, record: EnvelopeRecord): Promi
     viewers: record.viewers.map(({ name, email }) => ({ name, email })),
     audit: { length: envelope.audit_length, headHash: envelope.audit_head },
     warnings: [
-      ...version.warnings.map(({ message }) => message),
+      ...version.warnings.filter(({ code }) => tellsOfTheFile.has(code)).map(({ message }) => message),
       ...reassigned.map(
         ({ from, to, reason, at }) =>
           `${from.name} (${from.email}) passed the signing on to ${to.name} (${to.email}) at ${at}: ${reason}`,
