@@ -156,7 +156,7 @@ export function createApi(options: ApiOptions): Api {
     return { status, body: problem, headers };
   }
 
-  /** The label sets of each route are looked up once: prom-client's own look-up is dearer than all the rest of a small answer. */
+  /** The label sets of each route are looked up once, not hashed anew for every answer. */
   const counters = new Map<string, (seconds: number) => void>();
   function count(method: string, route: string, status: number, seconds: number): void {
     const name = `${method} ${route} ${status}`;
@@ -263,12 +263,12 @@ function shelfOf(path: string): string {
 
 const noQuery = new URLSearchParams();
 
-/** Parsing a URL costs more than the look-up of a route, and most have no query. */
+/** Most requests have no query, and Koa would build a whole URL object to say so. */
 function queryOf(ctx: Context): URLSearchParams {
   return ctx.querystring === "" ? noQuery : new URLSearchParams(ctx.querystring);
 }
 
-/** Made only for who asks: aborting builds an error object, which costs more than a small read. */
+/** Made only for who asks: aborting builds an error object, which the profile of small reads showed. */
 function goneSignal(ctx: Context): AbortSignal {
   const gone = new AbortController();
   if (ctx.res.closed) gone.abort();

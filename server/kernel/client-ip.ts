@@ -43,7 +43,7 @@ function parseRange(entry: string): Range {
 const mostKnown = 10_000;
 const known = new Map<string, string>();
 
-/** `::ffff:192.0.2.1` and `192.0.2.1` are one client. Remembered, because parsing one costs as much as a small read. */
+/** `::ffff:192.0.2.1` and `192.0.2.1` are one client. Remembered: parsing it stood in the profile of every small request. */
 function normalize(address: string): string {
   let normal = known.get(address);
   if (normal === undefined) {
