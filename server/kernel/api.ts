@@ -1,25 +1,40 @@
+import type { ServerResponse } from "node:http";
+import { Http2ServerRequest } from "node:http2";
+import { Readable } from "node:stream";
 import Router from "@koa/router";
 import type { Context, Middleware, Next } from "koa";
 import type { z } from "zod";
+import { isLoopback } from "../config.ts";
+import { holderOf, mustAskAgain, requireSame } from "./admission.ts";
 import type { Binding } from "./binding.ts";
 import type { Callers, Credential, OrganizationCaller } from "./caller.ts";
-import type { ClientIp } from "./client-ip.ts";
+import { type ClientIp, networkOf } from "./client-ip.ts";
 import type { Deps } from "./deps.ts";
-import type { AnyReply, Call, EndpointSpec } from "./endpoint.ts";
+import { type AnyReply, type Call, type EndpointSpec, needsOrigin } from "./endpoint.ts";
 import { AppError } from "./errors.ts";
 import { createIdempotency } from "./idempotency.ts";
 import { newId } from "./ids.ts";
 import { parseJson } from "./json-body.ts";
 import { PoolBusy } from "./pool.ts";
 import { type Problem, problemKinds } from "./problem.ts";
+import { takeForClient } from "./rate-limits.ts";
 import { type Prepared, prepareReply } from "./reply.ts";
 import type { RequestInfo } from "./request.ts";
 import { bodyLimit, mediaType, parseMultipart, rawBody, readBytes } from "./request-body.ts";
+import { requireShownOrganization } from "./shown-organization.ts";
+import { createStreamCount } from "./streams.ts";
 import { parseBody, parseParameters } from "./validate.ts";
 
-/** Finds out who calls, by the credential that an operation declares; throws `unauthorized` or a token error. */
+/**
+ * Finds out who calls, by the credential that an operation declares; throws `unauthorized` or a token error. `again` says that
+ * the call was let in before, so that a second look is no new sign of life.
+ */
 export type Authenticators = {
-  [C in Exclude<Credential, "public">]: (request: RequestInfo, query: URLSearchParams) => Promise<Callers[C]>;
+  [C in Exclude<Credential, "public">]: (
+    request: RequestInfo,
+    query: URLSearchParams,
+    again: boolean,
+  ) => Promise<Callers[C]>;
 };
 
 export type ApiOptions = {
@@ -30,7 +45,12 @@ export type ApiOptions = {
 };
 
 /** Middleware for every request: its id, the sole catch, the access log; in this order it stands before everything else. */
-export type Api = { observe: Middleware; routes: Middleware };
+export type Api = {
+  observe: Middleware;
+  routes: Middleware;
+  /** Hangs up on who follows an event stream: they come back by themselves, and the service need not wait for them to stop. */
+  endStreams: () => void;
+};
 
 type State = { request: RequestInfo; template: string };
 
@@ -38,6 +58,10 @@ type State = { request: RequestInfo; template: string };
 export function createApi(options: ApiOptions): Api {
   const { deps, bindings } = options;
   const idempotency = createIdempotency(deps);
+  const ownOrigin = new URL(deps.config.baseUrl).origin;
+  const { protocol, hostname } = new URL(deps.config.baseUrl);
+  // Browsers would believe it of every port of this machine, so it is not said of loopback.
+  const overTls = protocol === "https:" && !isLoopback(hostname.replace(/^\[|\]$/g, ""));
   const routers = new Map<string, Router<State>>();
   for (const binding of bindings) {
     const { method, path, cors } = binding.endpoint;
@@ -53,16 +77,38 @@ export function createApi(options: ApiOptions): Api {
     const { request } = stateOf(ctx);
     stateOf(ctx).template = endpoint.path;
     if (endpoint.cors) ctx.set("access-control-allow-origin", "*");
-    const caller = await authenticate(options.authenticators, endpoint, request, queryOf(ctx));
-    checkPermission(endpoint, caller);
+    const admit = async (again: boolean) => {
+      const admitted = await authenticate(options.authenticators, endpoint, request, queryOf(ctx), again);
+      requireShownOrganization(request, admitted);
+      checkPermission(endpoint, admitted);
+      return admitted;
+    };
+    const first = await admit(false);
+    const admitAgain = async () => {
+      const admitted = await admit(true);
+      requireSame(first, admitted);
+      return admitted;
+    };
+    checkOrigin(ctx, endpoint, first);
+    request.stillAllowed = () =>
+      admitAgain().then(
+        () => true,
+        () => false,
+      );
     await takeRateLimit(ctx, endpoint);
+    // The administrators of the machine are those who repair it.
+    if (endpoint.method !== "GET" && endpoint.credential !== "local") deps.capacity.admitChange();
+    if (endpoint.needsRoom) await deps.capacity.admitNew();
+    if (endpoint.responses[200]?.kind === "events") streamCount.take(holderOf(first, networkOf(request.ip)), ctx.res);
     const contentType = mediaType(ctx.get("content-type"));
-    const hasBody =
-      ctx.method !== "GET" &&
-      ctx.method !== "HEAD" &&
-      (ctx.get("transfer-encoding") !== "" || Number(ctx.get("content-length")) > 0);
+    const hasBody = announcesBody(ctx);
     const limit = bodyLimit(endpoint.body, contentType, hasBody);
+    // One that is longer than it may be is refused for that.
+    if (hasBody) deps.capacity.admitBody(Math.min(Number(ctx.get("content-length")) || limit, limit));
+    const began = performance.now();
     const bytes = hasBody ? await readBytes(ctx.req, limit) : Buffer.alloc(0);
+    // A body may take minutes, in which keys are revoked, members removed and sessions ended.
+    const caller = hasBody && mustAskAgain(first, performance.now() - began) ? await admitAgain() : first;
     const run = () => answer(ctx, binding, caller, contentType, bytes, request);
     const key = endpoint.idempotent && "idempotency-key" in ctx.headers ? ctx.get("idempotency-key") : null;
     if (key === null || !isOrganizationCaller(caller)) return send(ctx, endpoint, await run());
@@ -113,9 +159,21 @@ export function createApi(options: ApiOptions): Api {
     return { fields: parseBody(spec.fields, fields), files };
   }
 
+  /** Only a page of our own may use the cookie of whoever sits there: every browser says where a call comes from. */
+  function checkOrigin(ctx: Context, endpoint: EndpointSpec, caller: Callers[Credential]): void {
+    const byCookie = caller?.kind === "user" || caller?.kind === "person";
+    const origin = ctx.get("origin");
+    const mustSay = needsOrigin(endpoint) && (byCookie || endpoint.path.startsWith("/auth/"));
+    if (!mustSay && (!byCookie || origin === "")) return;
+    if (origin !== ownOrigin) {
+      const detail = `This call must come from a page of ${ownOrigin}: open the dashboard under that address.`;
+      throw new AppError("csrf-rejected", { detail });
+    }
+  }
+
   async function takeRateLimit(ctx: Context, { rateLimit }: EndpointSpec): Promise<void> {
     if (!rateLimit) return;
-    const taken = await deps.limits.take(rateLimit, stateOf(ctx).request.ip);
+    const taken = await takeForClient(deps.limits, rateLimit, stateOf(ctx).request.ip);
     ctx.set("ratelimit-limit", String(taken.limit));
     ctx.set("ratelimit-remaining", String(taken.remaining));
     ctx.set("ratelimit-reset", String(taken.resetSeconds));
@@ -127,7 +185,20 @@ export function createApi(options: ApiOptions): Api {
       assertShape(endpoint, reply.status, reply.body);
     const success = reply.status < 400;
     if (success) ctx.set("cache-control", endpoint.cache ?? "no-store");
-    write(ctx, prepareReply(reply, stateOf(ctx).request));
+    if ("events" in reply || "pieces" in reply) keepStream(ctx.res);
+    const prepared = prepareReply(reply, stateOf(ctx).request, endpoint.cache !== undefined);
+    // What has begun cannot become a problem any more: cut off, the answer is seen to be incomplete.
+    if (!("events" in reply) && prepared.body instanceof Readable) prepared.body.once("error", () => ctx.res.destroy());
+    write(ctx, prepared);
+  }
+
+  const streamCount = createStreamCount();
+  const streams = new Set<ServerResponse>();
+  function keepStream(response: ServerResponse): void {
+    streams.add(response);
+    // Koa's pipeline alone listens eight times; with ours the number is fixed, and above what Node takes for a leak.
+    response.setMaxListeners(20);
+    response.once("close", () => streams.delete(response));
   }
 
   function problemReply(ctx: Context, error: AppError): AnyReply {
@@ -188,6 +259,7 @@ export function createApi(options: ApiOptions): Api {
         get signal() {
           return goneSignal(ctx);
         },
+        stillAllowed: async () => true,
         remember: null,
       },
     };
@@ -196,10 +268,11 @@ export function createApi(options: ApiOptions): Api {
     ctx.set("cache-control", "no-store");
     ctx.set("referrer-policy", "no-referrer");
     ctx.set("x-content-type-options", "nosniff");
+    if (overTls) ctx.set("strict-transport-security", "max-age=31536000");
     try {
       await next();
     } catch (error) {
-      write(ctx, prepareReply(problemReply(ctx, toAppError(ctx, error)), stateOf(ctx).request));
+      write(ctx, prepareReply(problemReply(ctx, await toAppError(ctx, error)), stateOf(ctx).request));
     }
     ctx.res.once("close", () => {
       const seconds = (performance.now() - started) / 1000;
@@ -212,7 +285,7 @@ export function createApi(options: ApiOptions): Api {
     });
   }
 
-  function toAppError(ctx: Context, error: unknown): AppError {
+  async function toAppError(ctx: Context, error: unknown): Promise<AppError> {
     if (error instanceof AppError) {
       if (error.status >= 500) logFailure(ctx, error);
       return error;
@@ -222,7 +295,7 @@ export function createApi(options: ApiOptions): Api {
     if (error instanceof Error && "status" in error && error.status === 400)
       return new AppError("not-found", { cause: error });
     logFailure(ctx, error);
-    return new AppError("internal-error", { cause: error });
+    return (await deps.capacity.problemOf(error)) ?? new AppError("internal-error", { cause: error });
   }
 
   function logFailure(ctx: Context, err: unknown): void {
@@ -242,6 +315,9 @@ export function createApi(options: ApiOptions): Api {
   const shelves = new Map([...routers].map(([shelf, router]) => [shelf, { router, matched: router.routes() }]));
   return {
     observe,
+    endStreams() {
+      for (const response of streams) response.destroy();
+    },
     async routes(ctx, next) {
       const shelf = shelves.get(shelfOf(ctx.path));
       if (!shelf) return await next();
@@ -268,9 +344,14 @@ function queryOf(ctx: Context): URLSearchParams {
   return ctx.querystring === "" ? noQuery : new URLSearchParams(ctx.querystring);
 }
 
-/** Made only for who asks: aborting builds an error object, which the profile of small reads showed. */
+const goneSignals = new WeakMap<Context["res"], AbortSignal>();
+
+/** Made only for who asks, once: aborting builds an error object, which the profile of small reads showed. */
 function goneSignal(ctx: Context): AbortSignal {
+  const known = goneSignals.get(ctx.res);
+  if (known) return known;
   const gone = new AbortController();
+  goneSignals.set(ctx.res, gone.signal);
   if (ctx.res.closed) gone.abort();
   else ctx.res.once("close", () => gone.abort());
   return gone.signal;
@@ -285,8 +366,9 @@ async function authenticate(
   { credential }: EndpointSpec,
   request: RequestInfo,
   query: URLSearchParams,
+  again: boolean,
 ): Promise<Callers[Credential]> {
-  return credential === "public" ? null : await authenticators[credential](request, query);
+  return credential === "public" ? null : await authenticators[credential](request, query, again);
 }
 
 function isOrganizationCaller(caller: Callers[Credential]): caller is OrganizationCaller {
@@ -302,6 +384,13 @@ function checkPermission(endpoint: EndpointSpec, caller: Callers[Credential]): v
   if (permission && !caller.permissions.has(permission)) {
     throw new AppError("forbidden", { detail: `This credential lacks the permission \`${permission}\`.`, permission });
   }
+}
+
+/** HTTP/1.1 announces a body by a header (RFC 9112, 6.3); in HTTP/2 a stream ends with its headers or goes on. */
+function announcesBody({ method, req }: Context): boolean {
+  if (method === "GET" || method === "HEAD") return false;
+  if (req instanceof Http2ServerRequest) return !req.stream.endAfterHeaders;
+  return req.headers["transfer-encoding"] !== undefined || Number(req.headers["content-length"]) > 0;
 }
 
 /** A path parameter that does not fit its schema names nothing: 404, not 422. */

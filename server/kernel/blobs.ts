@@ -1,9 +1,13 @@
 import { createCipheriv, createHash, randomBytes, webcrypto } from "node:crypto";
-import { type FileHandle, mkdir, mkdtemp, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { type FileHandle, mkdir, mkdtemp, open, readdir, readFile, rename, rm, stat, utimes } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { setImmediate } from "node:timers/promises";
+import { openContent } from "./blob-content.ts";
+import { type CheckedPart, headLength, magic, nonceLength, tagLength, wrapEnd } from "./blob-format.ts";
+import { type WalkOptions, walkStore } from "./blob-walk.ts";
 import { syncFolder } from "./durable.ts";
-import { type Secrets, wrappedKeyLength } from "./secrets.ts";
+import type { StoredContent } from "./endpoint.ts";
+import type { Secrets } from "./secrets.ts";
 
 /** Content-addressed files, encrypted at rest. */
 export type Blobs = {
@@ -14,39 +18,50 @@ export type Blobs = {
   put(content: Uint8Array | readonly Uint8Array[]): Promise<{ sha256: string; size: number }>;
   /** @throws BlobMissing, BlobDamaged */
   get(sha256: string): Promise<Uint8Array>;
+  /**
+   * For large content that is sent: checked as a whole before it is given, and held a piece at a time.
+   * @param look is given each piece as it is checked @throws BlobMissing, BlobDamaged
+   */
+  open(sha256: string, look?: (piece: Uint8Array) => void): Promise<StoredContent>;
   has(sha256: string): Promise<boolean>;
   /** Bytes of the content. @throws BlobMissing */
   size(sha256: string): Promise<number>;
   /** Whether the data key is wrapped under the current master key. @throws BlobMissing, BlobDamaged */
   rewrap(sha256: string): Promise<"current" | "rewrapped">;
-  /** For garbage collection only: nothing may name the blob any more. */
-  remove(sha256: string): Promise<void>;
-  /** SHA-256 of every blob, in no order that means anything. */
-  list(): AsyncIterable<string>;
+  /**
+   * For garbage collection: removes what nothing names, unless it was put since then (milliseconds since the epoch), for
+   * its name may still be on the way into the database. @returns its size; null when it stays or is gone already
+   */
+  removeUnused(sha256: string, since: number): Promise<number | null>;
+  /** Reads and checks every file in threads, in the order of hashes. @throws Error when a thread ends by itself */
+  walk(options?: WalkOptions): AsyncGenerator<CheckedPart>;
+  /** Folders of writers in which nothing was begun or ended since then (milliseconds since the epoch). */
+  drafts(before: number): Promise<string[]>;
+  /** SHA-256 of every blob in their order, those behind `after` when it is given. */
+  list(after?: string): AsyncGenerator<string>;
   /** Removes the folder of this process's drafts; nothing can be put after that. */
   close(): Promise<void>;
 };
 
 export class BlobMissing extends Error {
+  readonly sha256: string;
+
   constructor(sha256: string) {
     super(`blob ${sha256} is missing`);
+    this.sha256 = sha256;
     this.name = "BlobMissing";
   }
 }
 
 export class BlobDamaged extends Error {
+  readonly sha256: string;
+
   constructor(sha256: string, options?: ErrorOptions) {
     super(`blob ${sha256} is damaged`, options);
+    this.sha256 = sha256;
     this.name = "BlobDamaged";
   }
 }
-
-// File: magic (4) | wrapped data key | nonce (12) | ciphertext | tag (16). AES-256-GCM under a random key per blob; the
-// SHA-256 of the content is authenticated with both, so a file cannot stand in for another.
-const magic = Buffer.from("SGB1");
-const nonceLength = 12;
-const tagLength = 16;
-const headLength = magic.length + wrappedKeyLength + nonceLength;
 
 const { subtle } = webcrypto;
 
@@ -92,8 +107,8 @@ function* encrypted(secrets: Secrets, parts: readonly Uint8Array[], sha256: stri
 
 async function decrypt(secrets: Secrets, file: Buffer<ArrayBuffer>, sha256: string): Promise<Uint8Array<ArrayBuffer>> {
   const address = Buffer.from(sha256, "hex");
-  const dataKey = secrets.unwrapKey(file.subarray(magic.length, magic.length + wrappedKeyLength), address);
-  const nonce = file.subarray(magic.length + wrappedKeyLength, headLength);
+  const dataKey = secrets.unwrapKey(file.subarray(magic.length, wrapEnd), address);
+  const nonce = file.subarray(wrapEnd, headLength);
   const key = await subtle.importKey("raw", new Uint8Array(dataKey), "AES-GCM", false, ["decrypt"]);
   const algorithm = { name: "AES-GCM", iv: nonce, additionalData: address };
   return new Uint8Array(await subtle.decrypt(algorithm, key, file.subarray(headLength)));
@@ -117,6 +132,8 @@ export type BlobOptions = {
   secrets: Secrets;
   /** Clears what interrupted writes left more than a day ago; younger drafts may be those of a command that is writing now. */
   clear?: boolean | undefined;
+  /** Milliseconds since the epoch, for when a blob was last put. */
+  now?: (() => number) | undefined;
 };
 
 const abandonedAfterMs = 24 * 3_600_000;
@@ -125,17 +142,21 @@ const abandonedAfterMs = 24 * 3_600_000;
 async function clearDrafts(folder: string): Promise<void> {
   for (const name of await readdir(folder)) {
     const path = join(folder, name);
-    const { mtimeMs } = await stat(path).catch((error: unknown) => {
-      // Its process has just ended.
-      if (isMissing(error)) return { mtimeMs: Number.POSITIVE_INFINITY };
-      throw error;
-    });
-    if (mtimeMs < Date.now() - abandonedAfterMs) await rm(path, { recursive: true, force: true });
+    if ((await changedAt(path)) < Date.now() - abandonedAfterMs) await rm(path, { recursive: true, force: true });
   }
 }
 
+async function changedAt(path: string): Promise<number> {
+  const { mtimeMs } = await stat(path).catch((error: unknown) => {
+    // Its process has just ended.
+    if (isMissing(error)) return { mtimeMs: Number.POSITIVE_INFINITY };
+    throw error;
+  });
+  return mtimeMs;
+}
+
 /** Opens the store. Each process writes its drafts in a folder of its own, so that a command may run beside the server. */
-export async function openBlobs({ folder, secrets, clear }: BlobOptions): Promise<Blobs> {
+export async function openBlobs({ folder, secrets, clear, now = Date.now }: BlobOptions): Promise<Blobs> {
   await mkdir(join(folder, "tmp"), { recursive: true, mode: 0o700 });
   if (clear) await clearDrafts(join(folder, "tmp"));
   // The store itself is a new name in the data folder.
@@ -145,6 +166,7 @@ export async function openBlobs({ folder, secrets, clear }: BlobOptions): Promis
 
   const folders = new Map<string, Promise<void>>();
   const writing = new Map<string, Promise<void>>();
+  const removing = new Map<string, Promise<number | null>>();
   let serial = 0;
 
   function pathOf(sha256: string): string {
@@ -175,6 +197,8 @@ export async function openBlobs({ folder, secrets, clear }: BlobOptions): Promis
       await withFile(draft, "wx", async (handle) => {
         // Writes again what a call left unwritten, unlike writev.
         await handle.writeFile(pieces);
+        const at = new Date(now());
+        await handle.utimes(at, at);
         await handle.sync();
       });
       await rename(draft, path);
@@ -190,6 +214,9 @@ export async function openBlobs({ folder, secrets, clear }: BlobOptions): Promis
     await durableFolder(dirname(path));
     const known = await stat(path).catch(() => undefined);
     if (known?.size === headLength + sizeOf(parts) + tagLength && (await isWhole(sha256))) {
+      // From now on it is young, so that nobody removes it before it is named.
+      const at = new Date(now());
+      await utimes(path, at, at);
       // It may stem from a process that died between rename and flush.
       await syncFolder(dirname(path));
       return;
@@ -218,6 +245,17 @@ export async function openBlobs({ folder, secrets, clear }: BlobOptions): Promis
     return plain;
   }
 
+  async function removeOld(sha256: string, since: number): Promise<number | null> {
+    const path = pathOf(sha256);
+    const known = await stat(path).catch((error: unknown) => {
+      if (isMissing(error)) return undefined;
+      throw error;
+    });
+    if (known === undefined || known.mtimeMs >= since) return null;
+    await rm(path, { force: true });
+    return known.size - headLength - tagLength;
+  }
+
   /** A size alone says nothing: the file may have rotted, or lie under a master key that is lost. */
   async function isWhole(sha256: string): Promise<boolean> {
     try {
@@ -234,6 +272,7 @@ export async function openBlobs({ folder, secrets, clear }: BlobOptions): Promis
       // A copy: the caller may change its buffer while we write.
       const parts = content instanceof Uint8Array ? [new Uint8Array(content)] : content;
       const sha256 = await hashOf(parts);
+      while (removing.has(sha256)) await removing.get(sha256);
       let written = writing.get(sha256);
       if (written === undefined) {
         written = write(sha256, parts).finally(() => writing.delete(sha256));
@@ -243,6 +282,10 @@ export async function openBlobs({ folder, secrets, clear }: BlobOptions): Promis
       return { sha256, size: sizeOf(parts) };
     },
     get: async (sha256) => content(sha256, await read(sha256)),
+    open: (sha256, look) =>
+      openContent(secrets, pathOf(sha256), sha256, look).catch((error: unknown) => {
+        throw isMissing(error) ? new BlobMissing(sha256) : new BlobDamaged(sha256, { cause: error });
+      }),
     async has(sha256) {
       return stat(pathOf(sha256)).then(
         () => true,
@@ -261,21 +304,36 @@ export async function openBlobs({ folder, secrets, clear }: BlobOptions): Promis
     async rewrap(sha256) {
       const file = await read(sha256);
       const address = Buffer.from(sha256, "hex");
-      const wrapped = file.subarray(magic.length, magic.length + wrappedKeyLength);
+      const wrapped = file.subarray(magic.length, wrapEnd);
       if (secrets.isCurrent(wrapped.toString("base64"))) return "current";
       const dataKey = secrets.unwrapKey(wrapped, address);
-      const rest = file.subarray(magic.length + wrappedKeyLength);
+      const rest = file.subarray(wrapEnd);
       await replace(pathOf(sha256), [magic, secrets.wrapKey(dataKey, address), rest]);
       return "rewrapped";
     },
-    async remove(sha256) {
-      await rm(pathOf(sha256), { force: true });
+    async removeUnused(sha256, since) {
+      // Both ways: a put waits for the removal and writes it anew, a removal leaves alone what is being put.
+      if (writing.has(sha256)) return null;
+      const removal = removeOld(sha256, since).finally(() => removing.delete(sha256));
+      removing.set(sha256, removal);
+      return removal;
     },
-    async *list() {
-      for (const first of await readdir(folder)) {
-        if (!/^[0-9a-f]{2}$/.test(first)) continue;
-        for (const second of await readdir(join(folder, first))) {
-          for (const name of await readdir(join(folder, first, second))) if (/^[0-9a-f]{64}$/.test(name)) yield name;
+    walk: (options) => walkStore({ folder, keys: secrets.wrapKeys() }, options),
+    async drafts(before) {
+      const found = [];
+      for (const name of await readdir(join(folder, "tmp"))) {
+        const path = join(folder, "tmp", name);
+        if ((await changedAt(path)) < before) found.push(path);
+      }
+      return found;
+    },
+    async *list(after = "") {
+      for (const first of (await readdir(folder)).sort()) {
+        if (!/^[0-9a-f]{2}$/.test(first) || first < after.slice(0, 2)) continue;
+        for (const second of (await readdir(join(folder, first))).sort()) {
+          if (`${first}${second}` < after.slice(0, 4)) continue;
+          for (const name of (await readdir(join(folder, first, second))).sort())
+            if (/^[0-9a-f]{64}$/.test(name) && name > after) yield name;
         }
       }
     },

@@ -53,3 +53,12 @@ function normalize(address: string): string {
   }
   return normal;
 }
+
+/**
+ * What limits count a client by: an IPv4 address, or the network of an IPv6 address, since whoever has one address there has
+ * all of its /64, and a provider's customer up to a /48 of them.
+ */
+export function networkOf(ip: string, bits: 64 | 48 = 64): string {
+  if (!ipaddr.IPv6.isValid(ip)) return ip;
+  return `${ipaddr.IPv6.networkAddressFromCIDR(`${ip.replace(/%.*$/, "")}/${bits}`).toString()}/${bits}`;
+}

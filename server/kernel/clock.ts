@@ -5,7 +5,12 @@ export type Clock = {
   /** Milliseconds since the epoch. */
   now(): number;
   ts(): Ts;
+  /** Why the machine's clock is not believed at present; null while it is. Absent: it is always believed. */
+  doubt?(): ClockDoubt | null;
 };
+
+/** The machine's clock says something that cannot be: what it says, and what it would have to be. */
+export type ClockDoubt = { machine: Ts; expected: Ts };
 
 export function toTs(ms: number): Ts {
   return new Date(ms).toISOString();

@@ -45,11 +45,19 @@ export type Database = {
   onCommitted(topic: string, listener: () => void): () => void;
   /** Writes a consistent copy of the whole database into a new file while the service runs. */
   copyTo(file: string): Promise<void>;
-  /** SQLite's own check of the file: what it complains about, empty when all is well. */
-  check(): Promise<string[]>;
+  /**
+   * Takes the write-ahead log over into the file and cuts it off, as far as nobody reads in it: until then it holds what
+   * was written over or deleted.
+   */
+  truncateLog(): Promise<void>;
+  /** SQLite's own check of the file, beside all other work: what it complains about, empty when all is well. */
+  check(depth?: CheckDepth): Promise<string[]>;
   /** Waits for the running transactions, then closes all connections. */
   close(): Promise<void>;
 };
+
+/** `quick` reads every page and compares no index with its table. */
+type CheckDepth = "quick" | "full";
 
 export type DatabaseOptions = {
   file: string;
@@ -60,6 +68,8 @@ export type DatabaseOptions = {
   secrets?: { seal(plain: string, context: string): string } | undefined;
   /** Called at the named points of a transaction; the crash tests end the process there. */
   onBoundary?: ((point: Boundary) => void) | undefined;
+  /** Called when the file is of an older release, before it is changed; what it throws keeps the file as it is. */
+  beforeMigration?: (() => Promise<{ release(): Promise<void> }>) | undefined;
   /** The steps of the schema; all of `migrations/list.ts` when not given. */
   migrations?: readonly Migration[] | undefined;
 };
@@ -154,6 +164,11 @@ class Connection implements DatabaseConnection {
     });
   }
 
+  /** Ends the statement that runs, with an error. */
+  interrupt(): void {
+    this.#handle.interrupt();
+  }
+
   async close(): Promise<void> {
     // A statement that is being prepared would keep the connection open.
     await Promise.allSettled(this.#preparing.values());
@@ -189,7 +204,7 @@ async function createForOwner(file: string): Promise<void> {
 
 /**
  * Opens (and brings up to date) the database file.
- * @throws when the file was written by a newer release or another process holds it
+ * @throws when the file was written by a newer release or another process holds it, and what `beforeMigration` throws
  */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   const clock = options.clock ?? systemClock;
@@ -198,7 +213,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   const readers: Connection[] = [];
   try {
     await writer.exec(
-      `PRAGMA busy_timeout = ${busyTimeoutMs}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF; PRAGMA cache_size = -8000; PRAGMA temp_store = MEMORY`,
+      `PRAGMA busy_timeout = ${busyTimeoutMs}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF; PRAGMA cache_size = -8000; PRAGMA temp_store = MEMORY; PRAGMA secure_delete = ON`,
     );
     await migrate({
       db: kyselyOver<Tables>(() => writer),
@@ -206,6 +221,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
       exec: (text) => writer.exec(text),
       clock,
       migrations: options.migrations ?? allMigrations,
+      beforeChange: options.beforeMigration,
     });
     for (let index = 0; index < (options.readers ?? 2); index += 1) {
       const reader = await Connection.open(options.file, sqlite3.OPEN_READONLY);
@@ -222,6 +238,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   const committed = createEvents();
   const commits = createGroupCommit({ exec: (text) => writer.exec(text), onBoundary: options.onBoundary });
   let closed = false;
+  const checking = new Set<Connection>();
 
   function leastBusy(): Connection {
     if (closed) throw new Error("the database is closed");
@@ -265,6 +282,8 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     afterCommit: (tx, fn) => tx[txScope].afterCommit(fn),
     onCommitted: (topic, listener) => committed.subscribe(topic, listener),
     async copyTo(file) {
+      // SQLite fills an empty file, and leaves it to its owner.
+      await createForOwner(file);
       const reader = await Connection.open(options.file, sqlite3.OPEN_READONLY);
       try {
         await reader.exec(`VACUUM INTO '${file.replaceAll("'", "''")}'`);
@@ -272,23 +291,51 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
         await reader.close();
       }
     },
-    async check() {
-      const db = kyselyOver<Tables>(leastBusy);
-      const lines = await sql<{ integrity_check: string }>`PRAGMA integrity_check`.execute(db);
-      const keys = await sql<{ table: string }>`PRAGMA foreign_key_check`.execute(db);
-      return [
-        ...lines.rows.map((row) => row.integrity_check).filter((line) => line !== "ok"),
-        ...keys.rows.map((row) => `a row of ${row.table} names a row that is missing`),
-      ];
+    async truncateLog() {
+      const own = await Connection.open(options.file, sqlite3.OPEN_READWRITE);
+      try {
+        // Writers wait meanwhile, so it does not wait long for readers.
+        await own.exec("PRAGMA busy_timeout = 1000; PRAGMA wal_checkpoint(TRUNCATE)");
+      } finally {
+        await own.close();
+      }
+    },
+    async check(depth = "full") {
+      const own = await Connection.open(options.file, sqlite3.OPEN_READONLY);
+      checking.add(own);
+      const db = kyselyOver<Tables>(() => own);
+      try {
+        if (closed) throw new Error("the database is closed");
+        const pragma = depth === "quick" ? "quick_check" : "integrity_check";
+        const found = await sql<Record<string, string>>`PRAGMA ${sql.raw(pragma)}`.execute(db);
+        const lines = found.rows.map((row) => row[pragma] ?? "").filter((line) => line !== "ok");
+        if (depth === "quick") return lines;
+        const keys = await sql<{ table: string }>`PRAGMA foreign_key_check`.execute(db);
+        return [...lines, ...keys.rows.map((row) => `a row of ${row.table} names a row that is missing`)];
+      } finally {
+        checking.delete(own);
+        await own.close();
+      }
     },
     async close() {
       if (closed) return;
       closed = true;
+      for (const connection of checking) connection.interrupt();
       await commits.idle();
       await Promise.all(readers.map((reader) => reader.close()));
       await writer.close();
     },
   };
+}
+
+/**
+ * Opens a database as it is, to read in it: it is not brought up to date, so only what every release has may be asked for.
+ * Its folder has to be writable, because readers of a write-ahead log take notes.
+ */
+export async function openForReading(file: string): Promise<{ read: Reader; close: () => Promise<void> }> {
+  const connection = await Connection.open(file, sqlite3.OPEN_READONLY);
+  await connection.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}; PRAGMA query_only = ON; PRAGMA trusted_schema = OFF`);
+  return { read: kyselyOver<Tables>(() => connection), close: () => connection.close() };
 }
 
 /** A listener's defect must not undo or hide a commit that has happened. */
@@ -314,15 +361,20 @@ export function isUniqueViolation(error: unknown): boolean {
 }
 
 /**
- * Holds an exclusive lock on a file of its own; the operating system releases it when the process ends in any way.
- * Nothing else in this process may open the file: closing it would drop the lock (POSIX record locks).
- * @returns what releases it, or null when another process holds it
+ * Holds a lock on a file of its own, exclusive or shared with others; the operating system releases it when the process ends
+ * in any way. Nothing else in this process may open the file: closing it would drop the lock (POSIX record locks).
+ * @returns what releases it, or null when another holds it in a way that does not go together
  */
-export async function holdFileLock(file: string): Promise<(() => Promise<void>) | null> {
+export async function holdFileLock(
+  file: string,
+  mode: "exclusive" | "shared" = "exclusive",
+): Promise<(() => Promise<void>) | null> {
   await createForOwner(file);
   const connection = await Connection.open(file, sqlite3.OPEN_READWRITE | sqlite3.OPEN_CREATE);
   try {
-    await connection.exec("PRAGMA busy_timeout = 0; BEGIN EXCLUSIVE");
+    // A transaction that has read holds its lock until it ends.
+    const begin = mode === "shared" ? "BEGIN; SELECT count(*) FROM sqlite_schema" : "BEGIN EXCLUSIVE";
+    await connection.exec(`PRAGMA busy_timeout = 0; ${begin}`);
   } catch (error) {
     await connection.close();
     if (error instanceof Error && errorNumber(error) === sqlite3.BUSY) return null;

@@ -1,5 +1,6 @@
 import type { Config } from "../config.ts";
 import type { Blobs } from "./blobs.ts";
+import type { Capacity } from "./capacity.ts";
 import type { Clock } from "./clock.ts";
 import type { Database } from "./db.ts";
 import type { Events } from "./events.ts";
@@ -23,4 +24,5 @@ export type Deps = {
   outbound: Outbound;
   events: Events;
   limits: RateLimits;
+  capacity: Capacity;
 };

@@ -103,8 +103,8 @@ export function createIdempotency(deps: Deps) {
 
   async function remember(scope: IdempotencyScope, fingerprint: string, reply: AnyReply): Promise<void> {
     // A 429 says to come again later: kept, it would refuse for a day.
-    if (reply.status >= 500 || reply.status === 429 || "events" in reply) return;
-    if ("bytes" in reply) await deps.blobs.put(reply.bytes);
+    if (reply.status >= 500 || reply.status === 429 || "events" in reply || "pieces" in reply) return;
+    if ("bytes" in reply) await deps.blobs.put(wholeOf(reply));
     await deps.db.tx((tx) => store(tx, scope, fingerprint, reply));
   }
 
@@ -155,9 +155,15 @@ export async function purgeIdempotency(deps: Deps): Promise<number> {
 
 const contextOf = (key: string) => `idempotency:${key}`;
 
+/** What is stored already is asked for by GET, which needs no such key. */
+function wholeOf({ bytes }: Extract<AnyReply, { bytes: unknown }>): Uint8Array {
+  if (bytes instanceof Uint8Array) return bytes;
+  throw new Error("a reply that is kept for repetition must be given as a whole");
+}
+
 function storable(reply: AnyReply): z.input<typeof StoredReply> {
   if ("bytes" in reply) {
-    const blob = createHash("sha256").update(reply.bytes).digest("hex");
+    const blob = createHash("sha256").update(wholeOf(reply)).digest("hex");
     const { status, contentType, etag, disposition, filename } = reply;
     return { status, blob, contentType, etag, disposition, filename };
   }

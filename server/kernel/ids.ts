@@ -31,9 +31,20 @@ export type IdPrefix =
   | "sau"
   | "fld"
   | "rev"
-  | "sea";
+  | "sea"
+  | "dss"
+  | "psk"
+  | "adm"
+  | "sgn"
+  | "chl"
+  | "drl"
+  | "hld"
+  | "try";
 
-/** What a secret opens. `svcu` is a dashboard session, `svcf` the one-time link of the first owner. */
+/**
+ * What a secret opens. `svcu` is a dashboard session, `svcf` the one-time link of the first owner, `svci` an invitation, `svcr` a
+ * password reset, `svcm` a magic link.
+ */
 export type SecretPrefix =
   | "svc_live"
   | "svc_test"
@@ -46,7 +57,8 @@ export type SecretPrefix =
   | "svcu"
   | "svcf"
   | "svci"
-  | "svcr";
+  | "svcr"
+  | "svcm";
 
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const idLength = 24;

@@ -14,6 +14,7 @@ class LeaseLost extends Error {}
 const errorLength = 500;
 /** Wait before a job without a handler is looked at again, when not even its death could be recorded. */
 const unhandledDelayMs = 1000;
+const excusedDelayMs = 5000;
 
 export type AttemptOptions = {
   db: Database;
@@ -22,6 +23,8 @@ export type AttemptOptions = {
   log: Log;
   metrics?: Pick<Metrics, "jobs" | "jobSeconds"> | undefined;
   onBoundary?: ((point: string) => void) | undefined;
+  /** Whether a failure is the disk's: then it is put off and counts as no attempt. */
+  excused?: ((error: Error) => Promise<boolean>) | undefined;
   /** Names the process that holds the leases. */
   holder: string;
 };
@@ -83,6 +86,11 @@ export function createAttempt(
     if (error instanceof RetryLater) {
       await requeue(row, { run_at: now + error.delayMs, attempts: row.attempts - 1, last_error: described });
       log.info({ ...about, reason: error.message, delayMs: error.delayMs }, "job put off");
+      return "put-off";
+    }
+    if (await options.excused?.(error)) {
+      await requeue(row, { run_at: now + excusedDelayMs, attempts: row.attempts - 1, last_error: described });
+      log.warn({ ...about, err: error }, "job put off until the disk can be used");
       return "put-off";
     }
     const dead = binding === undefined || error instanceof GiveUp || row.attempts >= binding.job.maxAttempts;

@@ -10,6 +10,7 @@ import {
   nextDue,
   reclaimOthers,
   releaseClaimed,
+  releaseUnrecorded,
   renewLeases,
   requeueDead,
   wipeSecrets,
@@ -31,6 +32,8 @@ export {
 export type JobRunner = {
   /** Looks for due jobs now, for example after the clock was moved. */
   wake(): void;
+  /** Takes back at once what ended while nothing could be recorded; without it that waits for its lease to run out. */
+  recover(): void;
   /** Takes no new jobs, waits for the running ones, then aborts them and gives them back to the queue. */
   stop(graceMs: number): Promise<void>;
   /** Resolves when nothing is due and nothing runs. */
@@ -49,6 +52,10 @@ export type JobRunnerOptions = {
   /** Jobs at a time per queue; 4 where nothing is said. */
   concurrency?: Record<string, number> | undefined;
   metrics?: Pick<Metrics, "jobs" | "jobSeconds"> | undefined;
+  /** While it says so nothing new is begun: asked before each round. */
+  held?: (() => boolean) | undefined;
+  /** Whether a failure is the disk's and not the job's: it counts as no attempt. */
+  excused?: ((error: Error) => Promise<boolean>) | undefined;
   /** Called at `job:NAME:claimed`, `job:NAME:effect-done` and `job:NAME:committed`; the crash tests end the process there. */
   onBoundary?: ((point: string) => void) | undefined;
 };
@@ -76,6 +83,8 @@ export function startJobs(options: JobRunnerOptions): JobRunner {
   const idlers = new Set<() => void>();
   let stopping = false;
   let started = false;
+  /** Jobs may be claimed that ended: a round begins by giving them back, for in it nothing else is being claimed. */
+  let unrecorded = false;
   let pumping: Promise<void> | undefined;
   let again = false;
   let timer: NodeJS.Timeout | undefined;
@@ -127,6 +136,13 @@ export function startJobs(options: JobRunnerOptions): JobRunner {
 
   /** Claims what fits; when nothing is left to claim, sets the timer for what is due next. */
   async function round(): Promise<void> {
+    if (options.held?.() === true) {
+      if (running.size === 0) {
+        for (const resolve of idlers) resolve();
+        idlers.clear();
+      }
+      return schedule(pollMs);
+    }
     if (!started) {
       const taken = await db.tx(async (tx) => {
         await wipeSecrets(tx, secretNames, clock.now() - wipeAfterMs);
@@ -135,6 +151,10 @@ export function startJobs(options: JobRunnerOptions): JobRunner {
       });
       started = true;
       if (taken > 0) log.info({ jobs: taken }, "jobs of an earlier process taken back");
+    }
+    if (unrecorded) {
+      await db.tx((tx) => releaseUnrecorded(tx, { leaseBy: holder, running: [...running.keys()] }));
+      unrecorded = false;
     }
     const wanted = [...dirty].map((queue) => ({ queue, limit: freeSlots(queue) })).filter(({ limit }) => limit > 0);
     for (const { queue } of wanted) dirty.delete(queue);
@@ -210,6 +230,10 @@ export function startJobs(options: JobRunnerOptions): JobRunner {
       for (const queue of queues) dirty.add(queue);
       pump();
       await resting;
+    },
+    recover() {
+      unrecorded = true;
+      this.wake();
     },
     async stop(graceMs) {
       stopping = true;

@@ -1,5 +1,6 @@
 import type { Reader, Tx } from "./db.ts";
-import type { JobRow } from "./jobs.ts";
+import { type JobRow, jobTopic } from "./jobs.ts";
+import { txScope } from "./tx.ts";
 
 /** Takes up to `limit` due jobs of a queue, oldest first, under a lease. */
 export function claimDue(
@@ -79,6 +80,25 @@ export async function reclaimOthers(
   return rows.length;
 }
 
+/** Gives back what this holder has claimed and does not run: neither its result nor its failure could be written. */
+export async function releaseUnrecorded(
+  tx: Tx,
+  { leaseBy, running }: { leaseBy: string; running: readonly string[] },
+): Promise<void> {
+  await tx
+    .updateTable("jobs")
+    .set((row) => ({
+      status: "queued",
+      lease_by: null,
+      lease_until: null,
+      attempts: row.fn<number>("max", [row("attempts", "-", 1), row.val(0)]),
+    }))
+    .where("status", "=", "running")
+    .where("lease_by", "=", leaseBy)
+    .$if(running.length > 0, (update) => update.where("id", "not in", running))
+    .execute();
+}
+
 /** Extends the leases of the jobs that run, and gives back those that ran out: their end could not be recorded. */
 export async function renewLeases(
   tx: Tx,
@@ -142,19 +162,6 @@ export async function nextDue(reader: Reader, queues: readonly string[]): Promis
   });
 }
 
-/** Jobs that no further attempt is made for, oldest first. Their payloads stay where they are: some hold secrets. */
-export async function listDead(
-  reader: Reader,
-): Promise<Pick<JobRow, "id" | "name" | "attempts" | "last_error" | "created_at">[]> {
-  return await reader
-    .selectFrom("jobs")
-    .select(["id", "name", "attempts", "last_error", "created_at"])
-    .where("status", "=", "dead")
-    .orderBy("created_at")
-    .orderBy("id")
-    .execute();
-}
-
 export async function findDead(reader: Reader, id: string): Promise<JobRow | undefined> {
   return await reader
     .selectFrom("jobs")
@@ -162,6 +169,12 @@ export async function findDead(reader: Reader, id: string): Promise<JobRow | und
     .where("id", "=", id)
     .where("status", "=", "dead")
     .executeTakeFirst();
+}
+
+/** Dead jobs whose payload holds this text, oldest first; secret payloads are encrypted and never found. */
+export async function findDeadWith(reader: Reader, text: string): Promise<JobRow[]> {
+  const dead = await reader.selectFrom("jobs").selectAll().where("status", "=", "dead").orderBy("created_at").execute();
+  return dead.filter(({ payload }) => payload.includes(text));
 }
 
 export async function countJobs(reader: Reader): Promise<{ queued: number; running: number; dead: number }> {
@@ -188,11 +201,26 @@ export async function wipeSecrets(tx: Tx, names: readonly string[], before: numb
     .execute();
 }
 
+/** Makes a job that waits after a failure due now. @returns its name; undefined when there is none that waits */
+export async function hurryQueued(tx: Tx, id: string, now: number): Promise<string | undefined> {
+  const job = await tx
+    .updateTable("jobs")
+    .set((row) => ({ run_at: row.fn<number>("min", ["run_at", row.val(now)]) }))
+    .where("id", "=", id)
+    .where("status", "=", "queued")
+    .where("attempts", ">", 0)
+    .returning(["name", "queue"])
+    .executeTakeFirst();
+  if (job === undefined) return undefined;
+  tx[txScope].notify(jobTopic(job.queue));
+  return job.name;
+}
+
 /** @returns whether there was such a dead job with its payload, and no newer one under its dedupe key */
 export async function requeueDead(tx: Tx, id: string, now: number): Promise<boolean> {
   const job = await tx
     .selectFrom("jobs")
-    .select("dedupe_key")
+    .select(["dedupe_key", "queue"])
     .where("id", "=", id)
     .where("status", "=", "dead")
     .where("payload", "!=", "")
@@ -208,5 +236,6 @@ export async function requeueDead(tx: Tx, id: string, now: number): Promise<bool
     if (twin !== undefined) return false;
   }
   await tx.updateTable("jobs").set({ status: "queued", run_at: now, attempts: 0 }).where("id", "=", id).execute();
+  tx[txScope].notify(jobTopic(job.queue));
   return true;
 }

@@ -77,7 +77,13 @@ export async function enqueue<P>(
   tx: Tx,
   job: JobType<P>,
   payload: P,
-  options: { /** milliseconds since the epoch */ runAt?: number | undefined; dedupeKey?: string | undefined } = {},
+  options: {
+    /** milliseconds since the epoch */
+    runAt?: number | undefined;
+    dedupeKey?: string | undefined;
+    /** Instead of the job's own, one in which another kind of job runs. */
+    queue?: string | undefined;
+  } = {},
 ): Promise<void> {
   // A payload that the handler would refuse must fail here, where the mistake is, and not in the queue.
   job.payload.parse(payload);
@@ -87,7 +93,7 @@ export async function enqueue<P>(
   const row: JobRow = {
     id: scope.newJobId(),
     name: job.name,
-    queue: job.queue,
+    queue: options.queue ?? job.queue,
     payload: job.secret ? scope.seal(text, payloadContext(job.name)) : text,
     run_at: options.runAt ?? now,
     attempts: 0,
@@ -100,7 +106,7 @@ export async function enqueue<P>(
   };
   const insert = tx.insertInto("jobs").values(row);
   await (row.dedupe_key === null ? insert : insert.onConflict((conflict) => conflict.doNothing())).execute();
-  scope.notify(jobTopic(job.queue));
+  scope.notify(jobTopic(row.queue));
 }
 
 /** The topic that wakes the runner for a queue. */

@@ -1,4 +1,4 @@
-import { type DestinationStream, type Logger, pino } from "pino";
+import { type DestinationStream, destination, type Logger, pino } from "pino";
 
 /** Structured log: `log.info({ envelope: id }, "envelope sealed")`. Never give it a payload or a request body. */
 export type Log = Pick<Logger, "debug" | "info" | "warn" | "error" | "fatal"> & { child(bindings: object): Log };
@@ -30,8 +30,19 @@ function describeError(error: unknown): unknown {
   return { type, message, stack, ...reason, ...cause };
 }
 
+/** Standard output, and somebody who reads along. */
+export function standardOutputAnd(reader: { write(line: string): void }): DestinationStream {
+  const output = destination({ dest: 1, sync: true });
+  return {
+    write(line: string) {
+      output.write(line);
+      reader.write(line);
+    },
+  };
+}
+
 /** A JSON line an entry, to standard output unless a destination is given. */
-export function createLog(level: LogLevel, destination?: DestinationStream): Log {
+export function createLog(level: LogLevel, to?: DestinationStream): Log {
   const options = {
     level,
     base: null,
@@ -40,5 +51,5 @@ export function createLog(level: LogLevel, destination?: DestinationStream): Log
     redact: { paths, censor: "[redacted]" },
     serializers: { err: describeError, error: describeError },
   };
-  return destination === undefined ? pino(options) : pino(options, destination);
+  return to === undefined ? pino(options) : pino(options, to);
 }

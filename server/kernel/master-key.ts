@@ -1,19 +1,13 @@
-import { access } from "node:fs/promises";
-import { join } from "node:path";
-import type { Database } from "./db.ts";
-import { createMasterKey, loadMasterKey, SealedTextDamaged, type Secrets } from "./secrets.ts";
+import { access, link, mkdir, rename } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { type Database, holdFileLock } from "./db.ts";
+import { syncFolder } from "./durable.ts";
+import { createMasterKey, loadMasterKey, MasterKeyUnfit, SealedTextDamaged, type Secrets } from "./secrets.ts";
 
 declare module "./db.ts" {
   interface Tables {
     master_key_proof: { id: number; sealed: string };
   }
-}
-
-/** The data folder cannot be opened with the master key that is there, or there is none. */
-export class MasterKeyUnfit extends Error {
-  /** Marks a failure of the installation rather than of the program. */
-  readonly code = "MASTER_KEY_UNFIT";
-  override name = "MasterKeyUnfit";
 }
 
 /**
@@ -41,6 +35,62 @@ export async function findMasterKey(
     );
   }
   return (await unless("EEXIST", createMasterKey(file))) ?? (await loadMasterKey(file));
+}
+
+/** Where the next master key lies from the beginning of a rotation until it takes the place of the one before. */
+const nextFile = (file: string) => `${file}.next`;
+
+/** What opens the data: everything is sealed under the current one. */
+export type MasterKeys = { current: Buffer /** Of a rotation that was interrupted. */; before: Buffer | null };
+
+/** The master key, and while a rotation is not at its end both. @throws what findMasterKey throws */
+export async function findMasterKeys(
+  about: { dataDir: string; masterKeyFile: string },
+  create: boolean,
+): Promise<MasterKeys> {
+  const key = await findMasterKey(about, create);
+  const next = await unless("ENOENT", loadMasterKey(nextFile(about.masterKeyFile)));
+  return next === undefined ? { current: key, before: null } : { current: next, before: key };
+}
+
+/** Makes the next master key, or takes that of a rotation that was interrupted. @throws MasterKeyUnfit without data */
+export async function beginMasterKey(about: { dataDir: string; masterKeyFile: string }): Promise<void> {
+  await findMasterKey(about, false);
+  await unless("EEXIST", createMasterKey(nextFile(about.masterKeyFile)));
+}
+
+/**
+ * Puts the next master key into the place of the one before; nothing may be sealed under that any more.
+ * @param fingerprint of the one before, which stays beside it for the operator: backups are under it
+ * @returns where that lies
+ */
+export async function commitMasterKey(file: string, fingerprint: string): Promise<string> {
+  const kept = `${file}.before-${fingerprint.slice(0, 8)}`;
+  await unless("EEXIST", link(file, kept));
+  await rename(nextFile(file), file);
+  await syncFolder(dirname(file));
+  return kept;
+}
+
+/** Somebody else works with the data folder, and a rotation of its master key is no time for that. */
+export class MasterKeyBusy extends Error {
+  readonly code = "MASTER_KEY_BUSY";
+  override name = "MasterKeyBusy";
+}
+
+/**
+ * Keeps the master key as it is while a process works with it; who replaces it works alone.
+ * @throws MasterKeyBusy
+ */
+export async function holdMasterKey(dataDir: string, mode: "shared" | "exclusive"): Promise<() => Promise<void>> {
+  await mkdir(join(dataDir, "run"), { recursive: true, mode: 0o700 });
+  const release = await holdFileLock(join(dataDir, "run", "master-key.lock"), mode);
+  if (release) return release;
+  throw new MasterKeyBusy(
+    mode === "shared"
+      ? "the master key is being replaced; wait until signet keys rotate-master has ended"
+      : `a Signet process works with ${dataDir}; stop the server and end every other command first`,
+  );
 }
 
 /** Opens the sealed text that the first process left in the database. @throws MasterKeyUnfit */

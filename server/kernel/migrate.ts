@@ -9,13 +9,15 @@ type Options = {
   exec(text: string): Promise<void>;
   clock: Clock;
   migrations: readonly Migration[];
+  beforeChange: (() => Promise<{ release(): Promise<void> }>) | undefined;
 };
 
 /**
  * Runs the steps that this database has not seen, each in one transaction with its entry in `migrations`.
- * @throws when the database holds a step that this release does not know
+ * Several processes may come at once: each step is done by one of them.
+ * @throws when the database holds a step that this release does not know, and what `beforeChange` throws
  */
-export async function migrate({ db, schema, exec, clock, migrations }: Options): Promise<void> {
+export async function migrate({ db, schema, exec, clock, migrations, beforeChange }: Options): Promise<void> {
   await exec("create table if not exists migrations (name text primary key, at text not null) strict");
   const executed = async () =>
     (await db.selectFrom("migrations").select("name").orderBy("name").execute()).map((row) => row.name);
@@ -34,6 +36,8 @@ export async function migrate({ db, schema, exec, clock, migrations }: Options):
       async up() {
         await exec("BEGIN IMMEDIATE");
         try {
+          // Another process may have done it since this one looked.
+          if ((await executed()).includes(name)) return await exec("COMMIT");
           await up(schema);
           await db
             .insertInto("migrations")
@@ -50,6 +54,11 @@ export async function migrate({ db, schema, exec, clock, migrations }: Options):
     storage: { executed, logMigration: async () => undefined, unlogMigration: async () => undefined },
     logger: undefined,
   });
-  await umzug.up();
-  await sql`pragma optimize`.execute(db);
+  const lock = await beforeChange?.();
+  try {
+    await umzug.up();
+    await sql`pragma optimize`.execute(db);
+  } finally {
+    await lock?.release();
+  }
 }

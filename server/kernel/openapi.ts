@@ -6,7 +6,7 @@ import {
   type ZodOpenApiResponseObject,
 } from "zod-openapi";
 import type { Credential } from "./caller.ts";
-import type { BodySpec, EndpointSpec, ResponseSpec } from "./endpoint.ts";
+import { type BodySpec, type EndpointSpec, needsOrigin, type ResponseSpec } from "./endpoint.ts";
 import { type ErrorCode, Problem, problemKinds } from "./problem.ts";
 
 /** The description of the interface, derived from the endpoints: there is no other. */
@@ -15,8 +15,10 @@ export type OpenApiDocument = ReturnType<typeof createDocument>;
 const securityOf: Record<Credential, Record<string, string[]>[]> = {
   key: [{ bearerApiKey: [] }, { apiKeyHeader: [] }, { sessionCookie: [] }],
   dashboard: [{ sessionCookie: [] }],
+  person: [{ sessionCookie: [] }],
   signer: [{ signerToken: [] }],
   viewer: [{ viewerToken: [] }],
+  local: [],
   public: [],
 };
 
@@ -42,7 +44,10 @@ const tagDescriptions: Record<string, string> = {
   Templates: "Documents with roles, fields and variables; published versions never change.",
   Envelopes: "Documents sent to be signed, their people, states, files and audit trail.",
   Signing: "What the signing page calls with a signer's token; for embedded signing, how to get one.",
+  Viewers: "What the status page calls for people who follow an envelope without signing it.",
   Organization: "The organization that the key belongs to, its features and limits.",
+  Account: "What a person who is signed in to the dashboard chooses for themselves.",
+  "API keys": "The keys that servers authenticate with, each of one mode.",
   Verification: "Public: proves what was sealed, to anybody, without an account.",
 };
 
@@ -166,6 +171,7 @@ function describeResponse(spec: ResponseSpec): ZodOpenApiResponseObject {
         content: { "application/json": { schema: spec.schema } },
       };
     case "bytes":
+    case "stream":
       return {
         description: spec.description ?? "The file.",
         headers,
@@ -208,11 +214,13 @@ function describeProblems(endpoint: EndpointSpec): Record<string, ZodOpenApiResp
 /** Every error code that this operation can answer with. */
 export function errorCodesOf(endpoint: EndpointSpec): ErrorCode[] {
   const codes = new Set<ErrorCode>(endpoint.errors);
-  if (endpoint.credential === "key" || endpoint.credential === "dashboard") codes.add("unauthorized");
+  const bySession = endpoint.credential === "dashboard" || endpoint.credential === "person";
+  if (endpoint.credential === "key" || bySession) codes.add("unauthorized");
+  if (needsOrigin(endpoint)) codes.add("csrf-rejected");
   if (endpoint.credential === "signer" || endpoint.credential === "viewer") {
     for (const code of ["token-invalid", "token-expired", "token-used"] as const) codes.add(code);
   }
-  if (endpoint.permission || endpoint.credential === "dashboard") codes.add("forbidden");
+  if (endpoint.permission || bySession) codes.add("forbidden");
   if (endpoint.path.includes("{")) codes.add("not-found");
   if (endpoint.rateLimit) codes.add("rate-limited");
   if (endpoint.body) {

@@ -27,6 +27,8 @@ export type OutboundRequest = {
   timeoutMs: number;
   /** Largest answer that is taken. */
   maxBytes: number;
+  /** PEM of an authority that is trusted for this call besides the usual ones. */
+  ca?: string | undefined;
 };
 
 export type OutboundResponse = {
@@ -98,9 +100,18 @@ export function openOutbound(options: OutboundOptions = {}): Outbound {
   }
 
   /** Connects to the addresses that were checked, in turn, and to nothing else: the name is not looked up again. */
-  function connectorTo(target: Target, undici: typeof import("undici")): buildConnector.connector {
+  function connectorTo(
+    target: Target,
+    undici: typeof import("undici"),
+    more: string | undefined,
+  ): buildConnector.connector {
     const secure = target.url.protocol === "https:";
-    const connect = undici.buildConnector({ timeout: connectTimeoutMs, allowH2: false, ...(ca ? { ca } : {}) });
+    const trusted = more === undefined ? ca : [...(ca ?? getCACertificates()), more];
+    const connect = undici.buildConnector({
+      timeout: connectTimeoutMs,
+      allowH2: false,
+      ...(trusted ? { ca: trusted } : {}),
+    });
     const to = (address: string, httpSocket: Socket | undefined) =>
       new Promise<Socket>((resolved, reject) => {
         connect(
@@ -144,7 +155,7 @@ export function openOutbound(options: OutboundOptions = {}): Outbound {
       const signal = AbortSignal.timeout(request.timeoutMs);
       const target = await before(signal, aim(purpose, text));
       const undici = await import("undici");
-      const client = new undici.Client(target.url.origin, { connect: connectorTo(target, undici) });
+      const client = new undici.Client(target.url.origin, { connect: connectorTo(target, undici, request.ca) });
       try {
         const answer = await client.request({
           method: request.method as Dispatcher.HttpMethod,

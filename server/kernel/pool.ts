@@ -1,9 +1,8 @@
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
-import { MessageChannel, type MessagePort } from "node:worker_threads";
 import type { Piscina } from "piscina";
+import type { Answer, Ask, Questions } from "../../workers/asking.ts";
 import type { TaskName, TaskPorts, TaskResult, Tasks } from "../../workers/protocol.ts";
-import type { Answer, Ask } from "../../workers/tasks.ts";
 
 export type TaskOptions = {
   /** Answer what a seal asks for while it runs. What they throw comes out of `run` unchanged. */
@@ -53,26 +52,38 @@ const timeouts: Record<TaskName, number> = {
   stamp: 60_000,
   certificate: 30_000,
   seal: 120_000,
-  verifyPdf: 60_000,
+  extend: 120_000,
+  verifyPdf: 30_000,
+  timestamp: 90_000,
+  verifyToken: 10_000,
 };
+/** Those that read what strangers send: they never take the last thread, so that seals do not wait for them. */
+const untrusted: ReadonlySet<TaskName> = new Set(["inspect", "verifyPdf", "verifyToken"]);
 const idleTimeoutMs = 60_000;
 const heapLimitMb = 1024;
 
 export type PoolOptions = {
   threads?: number | undefined;
   maxQueue?: number | undefined;
+  /** Asked before each task: whether tasks should run one by one, for want of memory. */
+  oneByOne?: (() => boolean) | undefined;
   /** The file that the threads run; the tests put in one that misbehaves. */
   file?: URL | undefined;
 };
 
 /** Threads start with the first task and end when idle, so an appliance at rest is small and starts fast. */
 export function openPool(options: PoolOptions = {}): Pool {
-  const threads = options.threads ?? Math.max(1, Math.min(availableParallelism(), 4));
+  const threads = options.threads ?? Math.max(2, Math.min(availableParallelism(), 4));
   const maxQueue = options.maxQueue ?? 200;
-  const waiting: (() => void)[] = [];
-  const closing = new AbortController();
+  const maxUntrusted = Math.max(1, threads - 1);
+  const waiting: { task: TaskName; turn: () => void }[] = [];
+  /** What is waiting or running, each with what ends it. */
+  const begun = new Set<AbortController>();
+  const calls = openCalls();
+  let closed: Error | undefined;
   let piscina: Promise<Piscina> | undefined;
   let running = 0;
+  let runningUntrusted = 0;
   let completed = 0;
   let crashed = 0;
 
@@ -89,6 +100,7 @@ export function openPool(options: PoolOptions = {}): Pool {
       resourceLimits: { maxOldGenerationSizeMb: heapLimitMb },
       recordTiming: false,
     });
+    pool.on("message", calls.answer);
     // A worker that fails while it has no task; the next task starts another.
     pool.on("error", () => {
       crashed += 1;
@@ -96,32 +108,45 @@ export function openPool(options: PoolOptions = {}): Pool {
     return pool;
   }
 
+  function enter(task: TaskName): boolean {
+    const isUntrusted = untrusted.has(task);
+    // One goes on in any case, and with its end the next is let in.
+    if (running > 0 && options.oneByOne?.() === true) return false;
+    if (running >= threads || (isUntrusted && runningUntrusted >= maxUntrusted)) return false;
+    running += 1;
+    if (isUntrusted) runningUntrusted += 1;
+    return true;
+  }
+
   /** Our own queue in front of Piscina's, so that the time limit covers the work and not the waiting. */
-  async function slot(signal: AbortSignal): Promise<void> {
-    if (running < threads) {
-      running += 1;
-      return;
-    }
+  async function slot(task: TaskName, signal: AbortSignal): Promise<void> {
+    if (enter(task)) return;
     if (waiting.length >= maxQueue) throw new PoolBusy();
     await new Promise<void>((resolve, reject) => {
       const turn = () => {
         signal.removeEventListener("abort", leave);
         resolve();
       };
+      const entry = { task, turn };
       const leave = () => {
-        waiting.splice(waiting.indexOf(turn), 1);
+        waiting.splice(waiting.indexOf(entry), 1);
         reject(signal.reason);
       };
       signal.addEventListener("abort", leave, { once: true });
-      waiting.push(turn);
+      waiting.push(entry);
     });
   }
 
-  function release(): void {
-    // The slot goes straight to the next in line, so `running` stays as it is.
-    const next = waiting.shift();
-    if (next === undefined) running -= 1;
-    else next();
+  /** The next in line for which there is room follows. */
+  function release(task: TaskName): void {
+    running -= 1;
+    if (untrusted.has(task)) runningUntrusted -= 1;
+    // More than one, where tasks ran one by one and there is memory again.
+    for (;;) {
+      const next = waiting.findIndex((entry) => enter(entry.task));
+      if (next < 0) return;
+      waiting.splice(next, 1)[0]?.turn();
+    }
   }
 
   async function attempt<N extends TaskName>(
@@ -132,14 +157,14 @@ export function openPool(options: PoolOptions = {}): Pool {
   ): Promise<TaskResult<N>> {
     piscina ??= start();
     const pool = await piscina;
-    const bridge = ports === undefined ? undefined : openBridge(ports);
-    const message = bridge === undefined ? { task, input } : { task, input, port: bridge.remote };
+    if (ports === undefined) return await pool.run({ task, input }, { signal });
+    const call = calls.begin(ports);
     try {
-      return await pool.run(message, { signal, transferList: bridge === undefined ? [] : [bridge.remote] });
+      return await pool.run({ task, input, call: call.id }, { signal });
     } catch (error) {
-      throw bridge?.failure ?? error;
+      throw call.failure ?? error;
     } finally {
-      bridge?.close();
+      calls.end(call);
     }
   }
 
@@ -163,24 +188,33 @@ export function openPool(options: PoolOptions = {}): Pool {
 
   return {
     async run(task, input, { ports, signal, timeoutMs = timeouts[task] } = {}) {
-      closing.signal.throwIfAborted();
+      if (closed) throw closed;
       signal?.throwIfAborted();
-      const ended = signal === undefined ? closing.signal : AbortSignal.any([closing.signal, signal]);
-      await slot(ended);
-      const limit = new AbortController();
-      const timer = setTimeout(() => limit.abort(new TaskTimeout(task, timeoutMs)), timeoutMs);
+      // One that is made anew costs less than one that is joined of several.
+      const ending = new AbortController();
+      const callOff = () => ending.abort(signal?.reason);
+      signal?.addEventListener("abort", callOff);
+      begun.add(ending);
       try {
-        const result = await twice(task, sharing(input), AbortSignal.any([ended, limit.signal]), ports);
-        completed += 1;
-        return result;
+        await slot(task, ending.signal);
+        const timer = setTimeout(() => ending.abort(new TaskTimeout(task, timeoutMs)), timeoutMs);
+        try {
+          const result = await twice(task, sharing(input), ending.signal, ports);
+          completed += 1;
+          return result;
+        } finally {
+          clearTimeout(timer);
+          release(task);
+        }
       } finally {
-        clearTimeout(timer);
-        release();
+        begun.delete(ending);
+        signal?.removeEventListener("abort", callOff);
       }
     },
     stats: () => ({ threads, running, waiting: waiting.length, completed, crashed }),
     async close() {
-      closing.abort(new Error("the worker pool is closed"));
+      closed = new Error("the worker pool is closed");
+      for (const ending of begun) ending.abort(closed);
       const pool = await piscina;
       await pool?.destroy();
     },
@@ -189,6 +223,8 @@ export function openPool(options: PoolOptions = {}): Pool {
 
 // Below this a copy costs less than what it takes to share.
 const sharedFrom = 256 * 1024;
+/** Bytes behind a shared document in which the task may join to it what it appends. */
+const roomBehind = 1024 * 1024;
 
 /**
  * A large document is copied once into memory that the thread reads too. Left to the message it would be copied twice,
@@ -196,7 +232,7 @@ const sharedFrom = 256 * 1024;
  */
 function sharing<T extends object>(input: T): T {
   if (!("pdf" in input) || !(input.pdf instanceof Uint8Array) || input.pdf.length < sharedFrom) return input;
-  const pdf = new Uint8Array(new SharedArrayBuffer(input.pdf.length));
+  const pdf = new Uint8Array(new SharedArrayBuffer(input.pdf.length + roomBehind), 0, input.pdf.length);
   pdf.set(input.pdf);
   return { ...input, pdf };
 }
@@ -204,19 +240,42 @@ function sharing<T extends object>(input: T): T {
 /** Marks an error of a port, which is the caller's own and no reason to try again. */
 class PortFailure extends Error {}
 
-/** Answers a worker's questions over a channel. The first failure of a port is kept for the caller. */
-function openBridge(ports: TaskPorts): { remote: MessagePort; failure: PortFailure | undefined; close(): void } {
-  const { port1, port2 } = new MessageChannel();
-  const bridge = { remote: port2, failure: undefined as PortFailure | undefined, close: () => port1.close() };
-  port1.on("message", ({ id, ask, bytes }: Ask) => {
-    const reply = (answer: Answer) => port1.postMessage(answer);
-    ports[ask](bytes).then(
-      (answer) => reply({ id, bytes: answer }),
+/** A task that may ask. `failure` is the first one of its ports, kept for the caller. */
+type Call = { id: number; ports: TaskPorts; failure: PortFailure | undefined };
+
+/**
+ * Answers what tasks ask while they run. Each thread opens one channel with its first question and keeps it: to open one
+ * for each task costs a tenth of a signature.
+ */
+function openCalls() {
+  const open = new Map<number, Call>();
+  let last = 0;
+
+  function reply(port: Questions["port"], { call, id, ask, bytes }: Ask): void {
+    const asking = open.get(call);
+    // Its thread is being ended.
+    if (!asking) return;
+    const send = (answer: Answer) => port.postMessage(answer);
+    asking.ports[ask](bytes).then(
+      (answer) => send({ id, bytes: answer }),
       (cause: unknown) => {
-        bridge.failure ??= new PortFailure("a port failed", { cause });
-        reply({ id, error: cause instanceof Error ? cause.message : String(cause) });
+        asking.failure ??= new PortFailure("a port failed", { cause });
+        send({ id, error: cause instanceof Error ? cause.message : String(cause) });
       },
     );
-  });
-  return bridge;
+  }
+
+  return {
+    begin(ports: TaskPorts): Call {
+      const call = { id: ++last, ports, failure: undefined };
+      open.set(call.id, call);
+      return call;
+    },
+    end: ({ id }: Call) => open.delete(id),
+    /** The other end of a thread's channel. */
+    answer({ port }: Questions): void {
+      port.on("message", (ask: Ask) => reply(port, ask));
+      port.unref();
+    },
+  };
 }

@@ -1,3 +1,4 @@
+import { networkOf } from "./client-ip.ts";
 import type { Clock } from "./clock.ts";
 
 /** `points` calls in a window of `seconds`; the window starts with a key's first call. `name` keeps rules apart. */
@@ -24,9 +25,24 @@ export type RateLimits = {
 type Window = { used: number; endsAt: number };
 
 const sweepEvery = 10_000;
+/** Some 20 MB. Beyond it the windows that were opened first are forgotten: a bound on memory goes before a limit. */
+const mostWindows = 100_000;
 
-export function openRateLimits(options: { clock: Clock }): RateLimits {
+/** How many times the points of a /64 the /48 around it has. */
+const widePoints = 10;
+
+/** Takes one point of the client's network; with IPv6 of the /48 around it too. */
+export async function takeForClient(limits: RateLimits, rule: RateRule, ip: string): Promise<RateLimit> {
+  const taken = await limits.take(rule, networkOf(ip));
+  const wide = networkOf(ip, 48);
+  if (!taken.ok || wide === ip) return taken;
+  const around = await limits.take({ ...rule, points: rule.points * widePoints }, wide);
+  return around.ok ? taken : { ...around, limit: taken.limit };
+}
+
+export function openRateLimits(options: { clock: Clock; mostWindows?: number }): RateLimits {
   const { clock } = options;
+  const most = options.mostWindows ?? mostWindows;
   const windows = new Map<string, Window>();
   let takes = 0;
 
@@ -35,6 +51,13 @@ export function openRateLimits(options: { clock: Clock }): RateLimits {
     takes += 1;
     if (takes % sweepEvery !== 0) return;
     for (const [id, window] of windows) if (window.endsAt <= now) windows.delete(id);
+  }
+
+  function forgetOldest(): void {
+    for (const id of windows.keys()) {
+      if (windows.size <= most) return;
+      windows.delete(id);
+    }
   }
 
   function open(rule: RateRule, key: string, now: number): { id: string; window: Window } {
@@ -61,7 +84,10 @@ export function openRateLimits(options: { clock: Clock }): RateLimits {
       const { id, window } = open(rule, key, now);
       const ok = window.used < rule.points;
       if (ok) window.used += 1;
+      // Anew at the end, so that the order is that of the windows' beginnings.
+      if (window.used === 1 && ok) windows.delete(id);
       windows.set(id, window);
+      if (windows.size > most) forgetOldest();
       return describe(rule, window, now, ok);
     },
     async giveBack(rule, key) {

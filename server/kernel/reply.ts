@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { Readable } from "node:stream";
 import type { AnyReply, ServerSentEvent } from "./endpoint.ts";
 
@@ -8,8 +9,13 @@ export type Prepared = {
   body: Buffer | string | Readable | null;
 };
 
-/** Turns what a use case answered into status, headers and body: conditional requests and ranges (RFC 9110 §13, §14) included. */
-export function prepareReply(reply: AnyReply, request: { header: (name: string) => string | null }): Prepared {
+type Headers = { header: (name: string) => string | null };
+
+/**
+ * Turns what a use case answered into status, headers and body: conditional requests and ranges (RFC 9110 §13, §14) included.
+ * @param cached the answer may be kept: it gets a validator of its own when it has none
+ */
+export function prepareReply(reply: AnyReply, request: Headers, cached = false): Prepared {
   if ("events" in reply) {
     return {
       status: reply.status,
@@ -17,40 +23,71 @@ export function prepareReply(reply: AnyReply, request: { header: (name: string) 
       body: Readable.from(writeEvents(reply.events), { objectMode: false }),
     };
   }
-  if ("bytes" in reply) return prepareBytes(reply, request);
-  if ("body" in reply) {
+  if ("pieces" in reply) {
     return {
       status: reply.status,
-      headers: { "content-type": "application/json; charset=utf-8", ...reply.headers },
-      body: JSON.stringify(reply.body),
+      headers: {
+        "content-type": reply.contentType,
+        "content-disposition": dispositionOf("attachment", reply.filename),
+      },
+      body: Readable.from(reply.pieces, { objectMode: false }),
     };
+  }
+  if ("bytes" in reply) {
+    const own = cached && reply.bytes instanceof Uint8Array ? { etag: tagOf(reply.bytes) } : {};
+    return prepareBytes({ ...own, ...reply }, request);
+  }
+  if ("body" in reply) {
+    const headers: Record<string, string> = { "content-type": "application/json; charset=utf-8", ...reply.headers };
+    const body = JSON.stringify(reply.body);
+    if (!cached || reply.status !== 200) return { status: reply.status, headers, body };
+    headers.etag ??= `"${tagOf(body)}"`;
+    return isKnown(request, headers.etag) ? { status: 304, headers, body: null } : { status: 200, headers, body };
   }
   return { status: reply.status, headers: { ...reply.headers }, body: null };
 }
 
-type Bytes = Extract<AnyReply, { bytes: Uint8Array }>;
+const tagOf = (content: string | Uint8Array): string => createHash("sha256").update(content).digest("hex");
 
-function prepareBytes(reply: Bytes, request: { header: (name: string) => string | null }): Prepared {
+/** Whether the client says that it has this already. */
+const isKnown = (request: Headers, etag: string): boolean =>
+  request
+    .header("if-none-match")
+    ?.split(",")
+    .some((tag) => tag.trim().replace(/^W\//, "") === etag || tag.trim() === "*") ?? false;
+
+type Bytes = Extract<AnyReply, { bytes: unknown }>;
+
+function prepareBytes(reply: Bytes, request: Headers): Prepared {
   const etag = reply.etag ? `"${reply.etag}"` : null;
   const headers: Record<string, string> = { "content-type": reply.contentType, ...reply.headers };
   if (reply.disposition) headers["content-disposition"] = dispositionOf(reply.disposition, reply.filename);
   if (etag) headers.etag = etag;
   headers["accept-ranges"] = "bytes";
-  const wanted = request.header("if-none-match");
-  if (etag && wanted?.split(",").some((tag) => tag.trim().replace(/^W\//, "") === etag || tag.trim() === "*")) {
-    return { status: 304, headers, body: null };
-  }
-  const bytes = Buffer.from(reply.bytes.buffer, reply.bytes.byteOffset, reply.bytes.byteLength);
+  if (etag && isKnown(request, etag)) return { status: 304, headers, body: null };
+  const size = reply.bytes instanceof Uint8Array ? reply.bytes.length : reply.bytes.size;
   const ifRange = request.header("if-range");
-  const range = ifRange && ifRange !== etag ? null : rangeOf(request.header("range"), bytes.length);
+  const range = ifRange && ifRange !== etag ? null : rangeOf(request.header("range"), size);
   if (range === "unsatisfiable") {
-    return { status: 416, headers: { ...headers, "content-range": `bytes */${bytes.length}` }, body: "" };
+    return { status: 416, headers: { ...headers, "content-range": `bytes */${size}` }, body: "" };
   }
   if (range) {
-    headers["content-range"] = `bytes ${range.start}-${range.end}/${bytes.length}`;
-    return { status: 206, headers, body: bytes.subarray(range.start, range.end + 1) };
+    headers["content-range"] = `bytes ${range.start}-${range.end}/${size}`;
+    return { status: 206, headers, body: bodyOf(reply.bytes, range, headers) };
   }
-  return { status: reply.status, headers, body: bytes };
+  return { status: reply.status, headers, body: bodyOf(reply.bytes, { start: 0, end: size - 1 }, headers) };
+}
+
+function bodyOf(
+  bytes: Bytes["bytes"],
+  range: { start: number; end: number },
+  headers: Record<string, string>,
+): Buffer | Readable {
+  const length = range.end + 1 - range.start;
+  if (bytes instanceof Uint8Array) return Buffer.from(bytes.buffer, bytes.byteOffset + range.start, length);
+  // A stream says its length to nobody by itself.
+  headers["content-length"] = String(length);
+  return Readable.from(bytes.pieces(range), { objectMode: false });
 }
 
 /** One byte range; several at once or another unit are answered with the whole (RFC 9110 §14.2 allows it). */

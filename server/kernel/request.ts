@@ -16,6 +16,8 @@ export type RequestInfo = {
   header: (name: string) => string | null;
   /** Aborted when the client goes away. */
   signal: AbortSignal;
+  /** Whether the caller still holds what let them in: a stream asks now and then, since keys and sessions end. */
+  stillAllowed: () => Promise<boolean>;
   /** Null when no Idempotency-Key was sent. A use case that does not call it has its reply stored after the effect. */
   remember: Remember | null;
 };

@@ -31,7 +31,12 @@ export type Secrets = {
   wrapKey(key: Uint8Array, context: Uint8Array): Buffer;
   /** @throws SealedTextDamaged */
   unwrapKey(wrapped: Uint8Array, context: Uint8Array): Buffer;
+  /** What opens data keys and nothing else, for a thread of this process (`unwrapDataKey`). */
+  wrapKeys(): readonly WrapKey[];
 };
+
+/** `id` names the master key that `wrap` comes from. */
+export type WrapKey = { id: Uint8Array; wrap: Uint8Array };
 
 export class SealedTextDamaged extends Error {
   constructor(reason: string, options?: ErrorOptions) {
@@ -72,7 +77,7 @@ function encrypt(id: Buffer, key: Buffer, plain: Uint8Array, context: Uint8Array
   return Buffer.concat([head, cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
 }
 
-function decrypt(key: Buffer, sealed: Buffer, context: Uint8Array): Buffer {
+function decrypt(key: Uint8Array, sealed: Buffer, context: Uint8Array): Buffer {
   const body = sealed.subarray(headLength, sealed.length - tagLength);
   const decipher = createDecipheriv("aes-256-gcm", key, sealed.subarray(1 + idLength, headLength), {
     authTagLength: tagLength,
@@ -86,19 +91,27 @@ function decrypt(key: Buffer, sealed: Buffer, context: Uint8Array): Buffer {
   }
 }
 
+function keysNamedBy<K extends { id: Uint8Array }>(all: readonly K[], sealed: Buffer): K {
+  if (sealed.length < headLength + tagLength || sealed[0] !== version) throw new SealedTextDamaged("unknown format");
+  const id = sealed.subarray(1, 1 + idLength);
+  const keys = all.find((candidate) => id.equals(candidate.id));
+  if (keys === undefined) throw new SealedTextDamaged("it was made under another master key");
+  return keys;
+}
+
+/** @throws SealedTextDamaged */
+export function unwrapDataKey(all: readonly WrapKey[], wrapped: Uint8Array, context: Uint8Array): Buffer {
+  const bytes = Buffer.from(wrapped);
+  return decrypt(keysNamedBy(all, bytes).wrap, bytes, context);
+}
+
 /** @param retired master keys of before, only for opening */
 export function openSecrets(masterKey: Buffer, retired: readonly Buffer[] = []): Secrets {
   const current = keysOf(masterKey);
   const all = [current, ...retired.map(keysOf)];
   const purposes = new Map<string, Buffer>();
 
-  function keysFor(sealed: Buffer): Keys {
-    if (sealed.length < headLength + tagLength || sealed[0] !== version) throw new SealedTextDamaged("unknown format");
-    const id = sealed.subarray(1, 1 + idLength);
-    const keys = all.find((candidate) => candidate.id.equals(id));
-    if (keys === undefined) throw new SealedTextDamaged("it was made under another master key");
-    return keys;
-  }
+  const keysFor = (sealed: Buffer): Keys => keysNamedBy(all, sealed);
 
   return {
     seal: (plain, context) =>
@@ -117,11 +130,14 @@ export function openSecrets(masterKey: Buffer, retired: readonly Buffer[] = []):
     },
     isCurrent: (sealed) => keysFor(Buffer.from(sealed, "base64")) === current,
     wrapKey: (key, context) => encrypt(current.id, current.wrap, key, context),
-    unwrapKey(wrapped, context) {
-      const bytes = Buffer.from(wrapped);
-      return decrypt(keysFor(bytes).wrap, bytes, context);
-    },
+    unwrapKey: (wrapped, context) => unwrapDataKey(all, wrapped, context),
+    wrapKeys: () => all.map(({ id, wrap }) => ({ id: new Uint8Array(id), wrap: new Uint8Array(wrap) })),
   };
+}
+
+/** Names a master key and tells nothing about it; 32 hex digits. */
+export function masterKeyFingerprint(master: Buffer): string {
+  return derive(master, "fingerprint", 16).toString("hex");
 }
 
 /** Whether two secrets are equal, in a time that tells nothing but their lengths. */
@@ -131,6 +147,13 @@ export function equalInConstantTime(left: string | Uint8Array, right: string | U
   return a.length === b.length && timingSafeEqual(a, b);
 }
 
+/** The data folder cannot be opened with the master key that is there, or there is none. */
+export class MasterKeyUnfit extends Error {
+  /** Marks a failure of the installation rather than of the program. */
+  readonly code = "MASTER_KEY_UNFIT";
+  override name = "MasterKeyUnfit";
+}
+
 /**
  * Reads the master key: 32 bytes as one line of base64.
  * @throws Error with one clear line when the file is missing, readable by others, or not a key
@@ -138,12 +161,14 @@ export function equalInConstantTime(left: string | Uint8Array, right: string | U
 export async function loadMasterKey(file: string): Promise<Buffer> {
   const { mode } = await stat(file);
   if (process.platform !== "win32" && (mode & 0o077) !== 0) {
-    throw new Error(`the master key ${file} can be read by others; run: chmod 600 ${file}`);
+    throw new MasterKeyUnfit(`the master key ${file} can be read by others; run: chmod 600 ${file}`);
   }
   const text = (await readFile(file, "utf8")).trim();
   const key = Buffer.from(text, "base64");
   if (key.length !== keyLength || key.toString("base64") !== text) {
-    throw new Error(`${file} does not hold a master key (one line, ${keyLength} bytes in base64)`);
+    throw new MasterKeyUnfit(
+      `the master key ${file} is damaged: it must hold one line, ${keyLength} bytes in base64; put the right one back from where you keep a copy`,
+    );
   }
   return key;
 }

@@ -28,10 +28,27 @@ export const Locale = z
     }
   }, "This is not a well-formed language tag.")
   .meta({ description: "BCP 47 language tag" });
+/** Name of a time zone (IANA). */
+export const TimeZone = z
+  .string()
+  .max(64)
+  .refine((name) => {
+    try {
+      return new Intl.DateTimeFormat("en", { timeZone: name }).resolvedOptions().timeZone !== "";
+    } catch {
+      return false;
+    }
+  }, "Use the name of a time zone, for example Europe/Zurich.");
+
 export const Email = z
   .string()
   .max(254)
   .regex(/^[^\s@<>"(),:;\\[\]]+@[^\s@.<>"(),:;\\[\]]+(\.[^\s@.<>"(),:;\\[\]]+)+$/, "Use an e-mail address.")
+  // What reads like another address must not be one of its own: a mail server, or a look-up, may take it for the other.
+  .refine(
+    (address) => address.normalize("NFKC") === address && !/[\p{Cc}\p{Cf}\u3002]/u.test(address),
+    "This address has characters that are invisible or stand for others: type it in plain letters.",
+  )
   .meta({ format: "email" });
 export const Metadata = z
   .record(
@@ -100,3 +117,16 @@ export const pageQuery = { limit: limitOf(20), cursor: Cursor.optional() };
 
 export const pdf = "application/pdf";
 export const docx = "application/vnd.openxmlformats-officedocument.wordprocessingml.document";
+
+/** Names the operating-system user who acts on the admin socket, for the operators' audit. */
+export const operatorHeader = "x-signet-operator";
+
+/** Header in which a page of the dashboard says which organization it shows. */
+export const shownOrganizationHeader = "x-signet-organization";
+
+/** @example maskEmail("anna@example.com") === "a***@example.com" */
+export function maskEmail(email: string): string {
+  const at = email.lastIndexOf("@");
+  const first = [...email.slice(0, at)][0] ?? "";
+  return `${first}***${email.slice(at)}`;
+}

@@ -9,6 +9,29 @@ import * as mail from "./0007-mail.ts";
 import * as keys from "./0008-keys.ts";
 import * as appendOnly from "./0009-append-only.ts";
 import * as masterKey from "./0010-master-key.ts";
+import * as sessions from "./0011-sessions.ts";
+import * as signIn from "./0012-sign-in.ts";
+import * as passkeys from "./0013-passkeys.ts";
+import * as organization from "./0014-organization.ts";
+import * as viewers from "./0015-viewers.ts";
+import * as sealTerms from "./0016-seal-terms.ts";
+import * as tokens from "./0017-tokens.ts";
+import * as witnesses from "./0018-witnesses.ts";
+import * as retention from "./0019-retention.ts";
+import * as invitationMails from "./0020-invitation-mails.ts";
+import * as signInTries from "./0021-sign-in-tries.ts";
+import * as sealLevels from "./0028-seal-levels.ts";
+import * as operatorAudit from "./0030-operator-audit.ts";
+import * as backup from "./0031-backup.ts";
+import * as appliance from "./0033-appliance.ts";
+import * as clock from "./0034-clock.ts";
+import * as anchorTokens from "./0035-anchor-tokens.ts";
+import * as keyRecords from "./0040-key-records.ts";
+import * as retentionGrace from "./0041-retention-grace.ts";
+import * as adminChain from "./0042-admin-chain.ts";
+import * as acme from "./0043-acme.ts";
+import * as anchorHolds from "./0044-anchor-holds.ts";
+import * as handedCodes from "./0046-handed-codes.ts";
 
 /** Every step of the schema in its order. Named one by one, so that a bundle holds them all; a step that was released never changes. */
 export const migrations: readonly Migration[] = [
@@ -22,4 +45,27 @@ export const migrations: readonly Migration[] = [
   { name: "0008-keys", up: keys.up },
   { name: "0009-append-only", up: appendOnly.up },
   { name: "0010-master-key", up: masterKey.up },
+  { name: "0011-sessions", up: sessions.up },
+  { name: "0012-sign-in", up: signIn.up },
+  { name: "0013-passkeys", up: passkeys.up },
+  { name: "0014-organization", up: organization.up },
+  { name: "0015-viewers", up: viewers.up },
+  { name: "0016-seal-terms", up: sealTerms.up },
+  { name: "0017-tokens", up: tokens.up },
+  { name: "0018-witnesses", up: witnesses.up },
+  { name: "0019-retention", up: retention.up },
+  { name: "0020-invitation-mails", up: invitationMails.up },
+  { name: "0021-sign-in-tries", up: signInTries.up },
+  { name: "0028-seal-levels", up: sealLevels.up },
+  { name: "0030-operator-audit", up: operatorAudit.up },
+  { name: "0033-appliance", up: appliance.up },
+  { name: "0031-backup", up: backup.up },
+  { name: "0034-clock", up: clock.up },
+  { name: "0035-anchor-tokens", up: anchorTokens.up },
+  { name: "0040-key-records", up: keyRecords.up },
+  { name: "0041-retention-grace", up: retentionGrace.up },
+  { name: "0042-admin-chain", up: adminChain.up },
+  { name: "0043-acme", up: acme.up },
+  { name: "0044-anchor-holds", up: anchorHolds.up },
+  { name: "0046-handed-codes", up: handedCodes.up },
 ];
