@@ -1,14 +1,24 @@
 /** The certificate of completion: what is known about an envelope and its people, typeset for print. */
 import QRCode from "qrcode";
+import { de } from "./catalogues/de.ts";
+import { type CertificateWords, en } from "./catalogues/en.ts";
 import { monoFont } from "./fonts.ts";
+import { widthBound } from "./overlay.ts";
 import { PdfError } from "./pdf/objects.ts";
 import { readPicture } from "./pdf/picture.ts";
-import type { CertificateData, CertificatePerson, TaskResult } from "./protocol.ts";
+import type { CertificateData, CertificateName, CertificatePerson, CertificateSeal, TaskResult } from "./protocol.ts";
 import { typeset } from "./typeset.ts";
-import { prepareText } from "./typst/text.ts";
+import { prepareText, runsLeft, withoutBidi } from "./typst/text.ts";
 
 /** Text ready for the template; null prints as "not recorded". */
-type Text = { text: string; fonts: string[]; rtl: boolean } | null;
+type Text = {
+  text: string;
+  fonts: string[];
+  rtl: boolean;
+  bidi: boolean;
+  /** A bound of its width on one line, in ems; null when there is none. */
+  em: number | null;
+} | null;
 type Line = { label: Text; value: Text; mono: boolean };
 
 const MAX_PEOPLE = 500;
@@ -27,17 +37,18 @@ export async function certificate(data: CertificateData): Promise<TaskResult<"ce
     files.set(signatureFile(index, person.signatureImage), person.signatureImage);
   }
   const content = contentOf(data);
-  const fonts = new Set([monoFont, ...fontsIn(content)]);
+  const fonts = new Set([monoFont]);
+  addFonts(content, fonts);
   const { pdf, pageCount } = await typeset({ template: "certificate.typ", data: content, fonts, files });
   return { ok: true, value: { pdf, pageCount } };
 }
 
 /** Every font that a text anywhere in the content names. */
-function* fontsIn(content: unknown): Generator<string> {
+function addFonts(content: unknown, fonts: Set<string>): void {
   if (typeof content !== "object" || content === null) return;
   for (const [key, value] of Object.entries(content)) {
-    if (key === "fonts" && Array.isArray(value)) yield* value.map(String);
-    else yield* fontsIn(value);
+    if (key === "fonts" && Array.isArray(value)) for (const font of value) fonts.add(String(font));
+    else addFonts(value, fonts);
   }
 }
 
@@ -55,11 +66,10 @@ function pictureFault(bytes: Uint8Array): string | null {
 }
 
 function contentOf(data: CertificateData): object {
-  const { seal } = data;
-  const source = seal.internalTime
-    ? `${seal.timestampAuthority} (internal time source of this appliance)`
-    : seal.timestampAuthority;
+  const words = wordsFor(data.locale);
+  const line = lineIn(words);
   return {
+    words: { ...words, notRecordedEm: widthBound(words.notRecorded), language: words === de ? "de" : "en" },
     page: paper(data.pageSize),
     date: [...data.completedAt.matchAll(/\d+/g)].slice(0, 6).map((part) => Number(part[0])),
     testMode: data.testMode,
@@ -67,56 +77,87 @@ function contentOf(data: CertificateData): object {
     organization: text(data.organization, [], true),
     envelope: data.envelope,
     facts: [
-      line("Document", data.title),
-      line("Organization", data.organization),
-      line("Envelope", data.envelope, true),
-      line("Template", `${data.template}, version ${data.templateVersion}`),
-      line("Created", time(data.createdAt)),
-      line("Completed", time(data.completedAt)),
+      line("document", data.title),
+      line("organization", data.organization),
+      line("envelope", data.envelope, true),
+      line("template", fill(words.version, { template: apart(data.template), version: data.templateVersion })),
+      line("created", time(data.createdAt)),
+      line("completed", time(data.completedAt)),
     ],
-    revisions: data.revisions.map((revision) => line(revision.label, revision.sha256, true)),
-    people: data.people.map(personContent),
+    revisions: data.revisions.map(({ after, sha256 }) =>
+      labelled(after === null ? words.original : fill(words.after, { name: apart(after) }), sha256, true),
+    ),
+    people: data.people.map((person, index) => personContent(person, index, words)),
     copies: [
-      ...data.cc.map((person) => line("Copy", named(person))),
-      ...data.viewers.map((person) => line("Viewer", named(person))),
+      ...data.cc.map((person) => line("copy", named(person))),
+      ...data.viewers.map((person) => line("viewer", named(person))),
     ],
-    audit: [line("Entries", String(data.audit.length)), line("Head of the hash chain", data.audit.headHash, true)],
-    seal: [
-      line("Sealed by", seal.subject),
-      line("Certificate, SHA-256", seal.certificateSha256, true),
-      line("Signature level", `PAdES ${seal.level}`),
-      line("Time source", source),
-    ],
-    warnings: data.warnings.map((warning) => text(warning, [], true)),
+    audit: [line("entries", String(data.audit.length)), line("head", data.audit.headHash, true)],
+    seal: sealLines(data.seal, words),
+    remarks: remarksOf(data, words).map((remark) => text(remark, [], true)),
     verifyUrl: text(data.verifyUrl, [], true),
   };
 }
 
-function personContent(person: CertificatePerson, index: number) {
-  const done = person.kind === "countersigner" ? "Countersigned" : "Signed";
+function sealLines({ made, ...seal }: CertificateSeal, words: CertificateWords): Line[] {
+  const line = lineIn(words);
+  const authority = seal.internalTime ? fill(words.internal, { authority: seal.authority }) : seal.authority;
+  const sure = made === null ? seal.goal === "B-T" : made.level === seal.goal;
+  const level = sure ? words.reached : made === null ? words.goal : words.lowered;
+  return [
+    line("sealedBy", seal.subject),
+    line("certificateHash", seal.certificateSha256, true),
+    line("keyHash", seal.keySha256, true),
+    line("level", fill(level, { level: made?.level ?? seal.goal, goal: seal.goal })),
+    line("timeSource", authority),
+    line("sealing", time(seal.beganAt)),
+    line("stamped", made === null ? words.stampedLater : time(made.stampedAt)),
+    ...(made?.archivedAt ? [line("archived", time(made.archivedAt))] : []),
+    ...(made === null ? [] : [line("sealedHash", made.documentSha256, true)]),
+  ];
+}
+
+function remarksOf({ remarks, seal }: CertificateData, words: CertificateWords): string[] {
+  const lowered = seal.made !== null && seal.made.level !== seal.goal ? seal.made.level : null;
+  return [
+    ...remarks.map((remark) => {
+      if (remark.code !== "reassigned") return words.remark[remark.code];
+      const { from, to, at, reason } = remark;
+      const blanks = { from: named(from), to: named(to), at: time(at) ?? at, reason: apart(reason) };
+      return fill(words.remark.reassigned, blanks);
+    }),
+    ...(lowered === null ? [] : [fill(words.remark.raised, { level: lowered, goal: seal.goal })]),
+  ];
+}
+
+function personContent(person: CertificatePerson, index: number, words: CertificateWords) {
+  const line = lineIn(words);
+  const done = person.kind === "countersigner" ? "countersigned" : "signed";
+  const unchecked = person.verification === "none" || person.verification === "automatic";
   const lines = [
-    line("Identity check", person.verification),
-    line("Identity confirmed", person.verification === "none" ? "not required" : time(person.verifiedAt)),
-    line("Sent", time(person.sentAt)),
-    line("Link opened", time(person.viewedAt)),
-    line("Consented", time(person.consentedAt)),
-    person.declinedAt === null ? line(done, time(person.completedAt)) : line("Declined", time(person.declinedAt)),
-    line("IP address", person.ip),
-    line("Language read", person.consentLocale),
+    line("check", words.verification[person.verification]),
+    line("confirmed", unchecked ? words.notRequired : time(person.verifiedAt)),
+    line("sent", time(person.sentAt)),
+    line("viewed", time(person.viewedAt)),
+    line("consented", time(person.consentedAt)),
+    person.declinedAt === null ? line(done, time(person.completedAt)) : line("declined", time(person.declinedAt)),
+    line("ip", person.ip),
+    line("language", person.consentLocale),
   ];
   const wide = [
-    line("Device", shorten(person.userAgent)),
-    line("Consent text, SHA-256", person.consentSha256, true),
+    line("device", shorten(person.userAgent)),
+    line("consent", person.consentSha256, true),
     ...person.attachments.flatMap((file) => [
-      line(`Attachment, ${bytes(file.size)}`, file.filename),
-      line("Its SHA-256", file.sha256, true),
+      labelled(fill(words.attachment, { size: bytes(file.size, words) }), file.filename),
+      line("attachmentHash", file.sha256, true),
     ]),
   ];
   const typed = person.signatureText;
+  const order = fill(words.order, { order: person.order });
   return {
     name: text(person.name, [], true),
     email: text(person.email, [], true),
-    role: text(`${person.role} · ${person.kind} · order ${person.order}`, [], true),
+    role: text(`${apart(person.role)} · ${words.kind[person.kind]} · ${order}`, [], true),
     lines,
     wide,
     picture: person.signatureImage ? signatureFile(index, person.signatureImage) : null,
@@ -124,13 +165,24 @@ function personContent(person: CertificatePerson, index: number) {
   };
 }
 
+/** The catalogue of the language itself, English for those that have none. */
+const wordsFor = (locale: string): CertificateWords => (/^de(-|$)/i.test(locale) ? de : en);
+
+const fill = (words: string, blanks: Record<string, string | number>): string =>
+  words.replace(/\{(\w+)\}/g, (whole, name: string) => String(blanks[name] ?? whole));
+
+/** Somebody's own words in a sentence of ours: in a bidirectional isolate (UAX #9 §2.4), so that they turn nothing around them. */
+const apart = (words: string): string => (runsLeft(words) ? `\u2068${withoutBidi(words)}\u2069` : words);
+
 function text(value: string, first: string[] = [], breakable = false): Text {
-  const { text, fonts, dir } = prepareText(value, first, breakable);
-  return { text, fonts, rtl: dir === "rtl" };
+  const { text, fonts, dir, bidi } = prepareText(value, first, breakable);
+  const em =
+    first.length > 0 ? (first[0] === monoFont && /^[!-~]*$/.test(text) ? 0.6 * text.length : null) : widthBound(text);
+  return { text, fonts, rtl: dir === "rtl", bidi, em };
 }
 
 /** Hashes and identifiers stand in the monospaced face, whole, so that they can be searched and copied. */
-function line(label: string, value: string | null, mono = false): Line {
+function labelled(label: string, value: string | null, mono = false): Line {
   return {
     label: text(label, [], true),
     value: value === null ? null : text(value, mono ? [monoFont] : [], !mono),
@@ -138,8 +190,17 @@ function line(label: string, value: string | null, mono = false): Line {
   };
 }
 
-const named = (person: { name: string | null; email: string }): string =>
-  person.name === null ? person.email : `${person.name} <${person.email}>`;
+type Label = {
+  [Key in keyof CertificateWords]: CertificateWords[Key] extends string ? Key : never;
+}[keyof CertificateWords];
+
+const lineIn =
+  (words: CertificateWords) =>
+  (label: Label, value: string | null, mono = false): Line =>
+    labelled(words[label], value, mono);
+
+const named = ({ name, email }: CertificateName): string =>
+  name === null ? apart(email) : `${apart(name)} <${apart(email)}>`;
 
 /** To the second, as people read it, always in UTC; what is not a time stays as it is. */
 function time(at: string | null): string | null {
@@ -147,8 +208,8 @@ function time(at: string | null): string | null {
   return parts ? `${parts[1]} ${parts[2]} UTC` : at;
 }
 
-function bytes(size: number): string {
-  if (size < 1000) return `${size} bytes`;
+function bytes(size: number, words: CertificateWords): string {
+  if (size < 1000) return fill(words.bytes, { size });
   return size < 1_000_000 ? `${(size / 1000).toFixed(1)} kB` : `${(size / 1_000_000).toFixed(1)} MB`;
 }
 
@@ -161,8 +222,15 @@ function paper({ width, height }: { width: number; height: number }): { width: n
   return fits(width) && fits(height) ? { width, height } : A4;
 }
 
-/** One path of horizontal runs (ISO/IEC 18004), error correction M. */
+let lastCode = { url: "", svg: "" };
+
+/** One path of horizontal runs (ISO/IEC 18004), error correction M. An appliance has one address: the last is kept. */
 function qrCode(url: string): string {
+  if (lastCode.url !== url) lastCode = { url, svg: drawCode(url) };
+  return lastCode.svg;
+}
+
+function drawCode(url: string): string {
   const { size, data } = QRCode.create(url, { errorCorrectionLevel: "M" }).modules;
   let path = "";
   for (let y = 0; y < size; y++) {

@@ -28,6 +28,7 @@ export const fontFamilies: readonly FontFamily[] = [
   { family: "Noto Sans SC", folder: "noto-sans-sc", file: "NotoSansSC", styles: UPRIGHT },
   { family: "Noto Sans JP", folder: "noto-sans-jp", file: "NotoSansJP", styles: UPRIGHT },
   { family: "Noto Sans KR", folder: "noto-sans-kr", file: "NotoSansKR", styles: UPRIGHT },
+  { family: "Noto Emoji", folder: "noto-emoji", file: "NotoEmoji", styles: UPRIGHT },
   { family: "Caveat", folder: "caveat", file: "Caveat", styles: UPRIGHT },
   { family: "Dancing Script", folder: "dancing-script", file: "DancingScript", styles: UPRIGHT },
   { family: "Great Vibes", folder: "great-vibes", file: "GreatVibes", styles: REGULAR },
@@ -39,3 +40,11 @@ export const signatureFonts: readonly string[] = ["Caveat", "Dancing Script", "G
 
 /** The faces offered for text; every other name is set in the first. */
 export const textFonts: readonly string[] = [bodyFont, monoFont, ...signatureFonts];
+
+/** Those that draw one letter with several glyphs. */
+export const fontsWithParts: readonly string[] = [
+  "Noto Sans Hebrew",
+  "Noto Naskh Arabic",
+  "Noto Sans Devanagari",
+  "Noto Sans Thai",
+];

@@ -1,10 +1,12 @@
 /** What is this PDF, and can revisions be appended to it? Runs on hostile input: every cost has a bound. */
-import { type ObjectSource, type PdfDict, PdfError, PdfRef } from "./pdf/objects.ts";
+import { type ObjectSource, PdfDict, PdfError, type PdfObject, PdfRef } from "./pdf/objects.ts";
 import { walkPages } from "./pdf/pages.ts";
 import { openPdf, type PdfFile, type PdfPage } from "./pdf/reader.ts";
 import { rewritePdf } from "./pdf/rewrite.ts";
 import { ScannedPdf } from "./pdf/scan.ts";
 import type { InspectCode, PageBox, TaskResult, Tasks, Warning, WorkerFailure } from "./protocol.ts";
+import { signatureFields } from "./seal/fields.ts";
+import { trySealing } from "./seal/trial.ts";
 import { displayedSize } from "./stamp.ts";
 
 type Input = Tasks["inspect"]["input"];
@@ -26,7 +28,8 @@ export function inspect(input: Input): TaskResult<"inspect"> {
       return refused("xfa", "This is an XFA form, which only Adobe's own programs can draw. Print it to PDF first.");
     }
     const fields = fieldsOf(file, form);
-    warnings.push(...contentWarnings(file, form, fields));
+    const known = new Set(warnings.map(({ code }) => code));
+    warnings.push(...contentWarnings(file, form, fields).filter(({ code }) => !known.has(code)));
     const value = {
       pageCount: pages.length,
       pages: pages.map(pageBox),
@@ -59,7 +62,11 @@ function opened({ pdf, maxPages }: Input): Opened {
   if (!head.includes("%PDF-")) throw new PdfError("not-a-pdf", "no PDF header");
   try {
     const file = openPdf(pdf);
-    if (!file.encrypted) return { file, pages: readablePages(file, maxPages), rewritten: null, warnings: [] };
+    if (!file.encrypted) {
+      const pages = readablePages(file, maxPages);
+      if (isFit(file)) return { file, pages, rewritten: null, warnings: [] };
+      return rewritten(file, file.trailer, maxPages, REPAIRED);
+    }
   } catch (error) {
     if (!(error instanceof PdfError) || error.code === "too-complex") throw error;
   }
@@ -68,26 +75,62 @@ function opened({ pdf, maxPages }: Input): Opened {
 
 function rebuilt(pdf: Uint8Array, maxPages: number): Opened {
   const scanned = new ScannedPdf(pdf);
-  for (const page of walkPages(scanned)) requireWhole(scanned, page);
-  const rewritten = rewritePdf(scanned, scanned.trailer);
-  const file = openPdf(rewritten);
-  const warning = scanned.wasEncrypted
-    ? { code: "decrypted", message: "The file was encrypted without a password; it is kept without encryption." }
-    : {
-        code: "repaired",
-        message: "The file was damaged and has been repaired; please check that every page is there.",
-      };
-  return { file, pages: readablePages(file, maxPages), rewritten, warnings: [warning] };
+  for (const page of walkPages(scanned)) requireSound(scanned, page);
+  return rewritten(scanned, scanned.trailer, maxPages, scanned.wasEncrypted ? DECRYPTED : REPAIRED);
+}
+
+const DECRYPTED = {
+  code: "decrypted",
+  message: "The file was encrypted without a password; it is kept without encryption.",
+};
+const REPAIRED = {
+  code: "repaired",
+  message: "The file was damaged and has been repaired; please check that every page is there.",
+};
+
+/** Written anew from what its pages reach. The signatures in it, which that breaks, are taken out. */
+function rewritten(source: Source, trailer: PdfDict, maxPages: number, warning: Warning): Opened {
+  for (const page of walkPages(source)) requireParts(source, page);
+  const fields = [...signatureFields(source)];
+  const pdf = rewritePdf(source, trailer, new Set(fields.map(({ field }) => field)));
+  const file = openPdf(pdf);
+  const pages = readablePages(file, maxPages);
+  if (!file.isSelfContained()) throw new PdfError("damaged", "its objects contradict each other");
+  trySealing(file);
+  const warnings: Warning[] = [warning];
+  if (fields.length > 0) {
+    const message = "The document was already signed; its signatures could not be kept and were taken out.";
+    warnings.push({ code: "already-signed", message, count: fields.length });
+  }
+  return { file, pages, rewritten: pdf, warnings };
+}
+
+type Source = ObjectSource & { catalog: PdfDict };
+
+/** Whether revisions can be appended to the file and be sealed, now and later. */
+function isFit(file: PdfFile): boolean {
+  try {
+    if (!file.isSelfContained()) return false;
+    trySealing(file);
+    return true;
+  } catch (error) {
+    if (error instanceof PdfError) return false;
+    throw error;
+  }
 }
 
 /** A page whose content, fonts or pictures were lost must not be signed as if it had none. */
-function requireWhole(source: ScannedPdf, page: PdfPage): void {
+function requireParts(source: ObjectSource, page: PdfPage): void {
   const contents = source.resolve(page.dict.get("Contents"));
   const needed = [page.dict.get("Contents"), ...(Array.isArray(contents) ? contents : [])];
   for (const kind of ["Font", "XObject"]) needed.push(...(source.dict(page.resources?.get(kind))?.map.values() ?? []));
   if (needed.some((object) => object instanceof PdfRef && source.get(object) === null)) {
     throw new PdfError("damaged", `parts of page ${page.index + 1} are missing`);
   }
+}
+
+function requireSound(source: ScannedPdf, page: PdfPage): void {
+  const contents = source.resolve(page.dict.get("Contents"));
   for (const item of Array.isArray(contents) ? contents : [contents]) {
     const stream = source.stream(item);
     if (stream && !source.isSound(stream)) throw new PdfError("damaged", `page ${page.index + 1} cannot be read`);
@@ -105,10 +148,20 @@ function readablePages(file: PdfFile, maxPages: number): PdfPage[] {
     const contents = file.resolve(page.dict.get("Contents"));
     if (Array.isArray(contents)) for (const item of contents) file.resolve(item);
     for (const entry of page.resources?.map.values() ?? []) file.resolve(entry);
+    requireList(file, page.dict.get("Annots"), `the annotations of page ${page.index + 1}`);
     pages.push(page);
   }
   if (pages.length === 0) throw new Refusal({ code: "no-pages", message: "The document has no pages." });
+  const form = file.resolve(file.catalog.get("AcroForm"));
+  if (form !== null && !(form instanceof PdfDict)) throw new PdfError("damaged", "its form is not a dictionary");
+  requireList(file, form?.get("Fields"), "the fields of its form");
   return pages;
+}
+
+/** Readers differ in what they make of anything else, and the seal puts a list in its place. */
+function requireList(file: PdfFile, object: PdfObject | undefined, what: string): void {
+  const value = file.resolve(object);
+  if (value !== null && !Array.isArray(value)) throw new PdfError("damaged", `${what} are not a list`);
 }
 
 function pageBox(page: PdfPage): PageBox {

@@ -15,6 +15,7 @@ export type Item = {
   cells: string[];
   fonts: string[];
   rtl: boolean;
+  bidi: boolean;
   size: number;
   color: string;
   bold: boolean;
@@ -91,6 +92,7 @@ function base(
     cells: [],
     fonts: prepared.fonts,
     rtl: prepared.dir === "rtl",
+    bidi: prepared.bidi,
     size: clamp(style.size ?? DEFAULT_SIZE, 1, 500),
     color: color(style.color, "#000000"),
     bold: style.weight === "bold",
@@ -195,6 +197,6 @@ export function warningOf(code: string, page: number): Warning | null {
 }
 
 export function missingWarning(page: number, count: number): Warning {
-  const message = "Some characters exist in none of the fonts; a hollow square stands in their place.";
+  const message = "Some characters exist in none of the fonts; their code points stand in their place.";
   return { code: "missing-glyphs", message, page, count };
 }

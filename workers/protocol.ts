@@ -3,6 +3,8 @@
  * The file is types only, so the server may name tasks without loading what runs them; `tasks.ts` holds the functions.
  */
 
+import type { KeyObject } from "node:crypto";
+import type { TimestampReport } from "./seal/timestamp-verify.ts";
 import type { SealReport, VerifyTrust } from "./seal/verify.ts";
 
 /** A failure that the caller must expect. Anything thrown instead is a defect and counts as a crashed task. */
@@ -63,8 +65,8 @@ export type CertificatePerson = {
   role: string;
   kind: "signer" | "countersigner";
   order: number;
-  /** For example "e-mail code", "none". */
-  verification: string;
+  /** How they showed who they are; "automatic" for countersigners, whom nobody asks. */
+  verification: "none" | "email_otp" | "sms_otp" | "operator_delivered" | "automatic";
   /** ISO 8601 UTC; null prints as "not recorded". */
   verifiedAt: string | null;
   sentAt: string | null;
@@ -84,6 +86,8 @@ export type CertificatePerson = {
 
 /** Everything that the certificate of completion prints; evidence.md names each line. */
 export type CertificateData = {
+  /** BCP 47; the words are English where there is no catalogue for it. */
+  locale: string;
   envelope: string;
   title: string;
   organization: string;
@@ -93,24 +97,50 @@ export type CertificateData = {
   createdAt: string;
   completedAt: string;
   /** SHA-256 of revision 0 and of each revision before the seal, in order. */
-  revisions: { label: string; sha256: string }[];
+  revisions: { /** Who had signed; null for revision 0. */ after: string | null; sha256: string }[];
   people: CertificatePerson[];
-  cc: { name: string | null; email: string }[];
-  viewers: { name: string | null; email: string }[];
+  cc: CertificateName[];
+  viewers: CertificateName[];
   audit: { length: number; headHash: string };
-  /** SHA-256 of the seal certificate (DER), and what it will be sealed with. */
-  seal: {
-    certificateSha256: string;
-    subject: string;
-    level: string;
-    timestampAuthority: string;
-    internalTime: boolean;
-  };
-  warnings: string[];
+  seal: CertificateSeal;
+  remarks: CertificateRemark[];
   verifyUrl: string;
   /** Size of the last page of the document in points, so that the certificate matches the paper. */
   pageSize: { width: number; height: number };
 };
+
+/** What the document is sealed with, as far as it is known before, and what came of it. */
+export type CertificateSeal = {
+  subject: string;
+  /** SHA-256 of the seal certificate (DER). */
+  certificateSha256: string;
+  /** SHA-256 of its public key (DER of the SubjectPublicKeyInfo, RFC 5280 §4.1.2.7). */
+  keySha256: string;
+  /** The level of the settings. */
+  goal: SealLevel;
+  authority: string;
+  /** The authority is the appliance itself. */
+  internalTime: boolean;
+  /** ISO 8601 */
+  beganAt: string;
+  /** Known on the standalone certificate only: these pages stand under the seal in the document. */
+  made: {
+    level: SealLevel;
+    documentSha256: string;
+    /** ISO 8601, each by the authority's clock. */
+    stampedAt: string | null;
+    archivedAt: string | null;
+  } | null;
+};
+
+/** What a reader must know besides. */
+export type CertificateRemark =
+  | { code: "already-signed" | "repaired" | "decrypted" }
+  | { code: "reassigned"; from: CertificateName; to: CertificateName; at: string; reason: string };
+export type CertificateName = { name: string | null; email: string };
+
+/** PAdES baseline levels (ETSI EN 319 142-1), each holding all of the one before. */
+export type SealLevel = "B-B" | "B-T" | "B-LT" | "B-LTA";
 
 export type SealInput = {
   pdf: Uint8Array;
@@ -119,28 +149,53 @@ export type SealInput = {
   /** DER, the signing certificate first, its chain after it. */
   certificates: Uint8Array[];
   key: "rsa" | "ec-p256";
+  /** A key in software: the thread signs with it. Without one `sign` is asked, as for keys in a token. */
+  privateKey?: KeyObject | null | undefined;
   /** ISO 8601; written as /M. */
   at: string;
   name: string;
   reason: string;
   location: string | null;
-  level: "B-B" | "B-T";
-  /** An identifier for the signature field, unique in the document. */
+  /** The level to reach; B-LT and B-LTA fall back to what could be had, never below B-T. */
+  level: SealLevel;
+  /** An identifier for the signature field, unique in the document; that of the document timestamp is made from it. */
   fieldName: string;
 };
 
+/** Whose revocation list is wanted: the issuer by the SHA-256 of its certificate, and where it publishes lists. */
+export type RevocationAsk = { issuer: string; urls: string[] };
+
+/** What long-term levels need. What cannot be had now is refused with `Unavailable` (workers/seal/long-term.ts). */
+export type LongTermPorts = {
+  /** DER of a current revocation list; whatever it throws means that there is none now. */
+  revocationList: (ask: RevocationAsk) => Promise<Uint8Array>;
+  /** An RFC 3161 TimeStampToken over this SHA-256 imprint of the whole file. */
+  archiveTimestamp: (imprint: Uint8Array) => Promise<Uint8Array>;
+};
+
 /** What the seal itself needs: a signature, and a timestamp token over it. */
-export type SealPorts = {
+export type SealPorts = LongTermPorts & {
   /** Signs the DER of the signed attributes (RFC 5652 §5.4): PKCS#1 v1.5 with SHA-256 for RSA, DER-encoded ECDSA with SHA-256. */
   sign: (signedAttributes: Uint8Array) => Promise<Uint8Array>;
   /** An RFC 3161 TimeStampToken (DER ContentInfo) over this SHA-256 imprint. */
   timestamp: (imprint: Uint8Array) => Promise<Uint8Array>;
+  /** DER of the certificates that the chain of that token may end in; asked once the token is there. */
+  timestampRoots: () => readonly Uint8Array[];
 };
 
 /** Where the timestamp of a seal comes from. It is issued or verified in the worker, so that no task waits for another. */
 export type TimestampSource =
-  /** The built-in authority: `serial` is hexadecimal and never used before, its own certificate (DER) stands first. */
-  | { kind: "built-in"; certificates: Uint8Array[]; policy: string; serial: string }
+  /**
+   * The built-in authority: `serial` is hexadecimal and never used before, its own certificate (DER) stands first,
+   * `privateKey` as for the seal.
+   */
+  | {
+      kind: "built-in";
+      certificates: Uint8Array[];
+      policy: string;
+      serial: string;
+      privateKey?: KeyObject | null | undefined;
+    }
   /** An RFC 3161 authority: `nonce` is hexadecimal, `trusted` are DER certificates that its chain may end in. */
   | {
       kind: "request";
@@ -156,9 +211,11 @@ export type SealTimestamp = {
   authority: string | null;
   /** SHA-256 of the trusted certificate that its chain ends in. */
   anchorSha256: string | null;
+  /** Until when the authority's certificate is valid, ISO 8601. */
+  validUntil: string | null;
 };
 
-/** What a running task asks of the main thread: keys and network stay there. */
+/** What a running task asks of the main thread: the clock, the network and the token stay there. */
 export type TaskPorts = {
   /** Signs with the seal key; see `SealPorts`. */
   sign: (signedAttributes: Uint8Array) => Promise<Uint8Array>;
@@ -168,6 +225,19 @@ export type TaskPorts = {
   timestampTime: (imprint: Uint8Array) => Promise<Uint8Array>;
   /** Sends a TimeStampReq (RFC 3161 §2.4.1), returns the TimeStampResp. A failure is one of the authority, not of the task. */
   requestTimestamp: (request: Uint8Array) => Promise<Uint8Array>;
+  /** A `RevocationAsk` as JSON → the DER of the list. A failure means that the level below stands. */
+  revocationList: (ask: Uint8Array) => Promise<Uint8Array>;
+};
+
+export type SealOutput = {
+  tail: Uint8Array;
+  level: SealLevel;
+  /** Why the level asked for was not reached; null when it was. */
+  shortfall: string | null;
+  /** The new document timestamp. */
+  archive: SealTimestamp | null;
+  /** Until when the newest document timestamp's authority vouches, ISO 8601; null below B-LTA. */
+  protectedUntil: string | null;
 };
 
 /** Every task: its input, its output, the codes it may fail with. `inspect` runs on hostile input and alone has the shorter limits. */
@@ -194,15 +264,45 @@ export type Tasks = {
   certificate: { input: CertificateData; output: { pdf: Uint8Array; pageCount: number }; code: DrawCode };
   /**
    * Makes the PAdES signature, its timestamp from where `timestamp` says (null only for level B-B), and the pages under
-   * it: one task, so that a large file crosses to the worker and is hashed there once. `tail` belongs behind `pdf`.
+   * it, and what makes it last: one task, so that a large file crosses to the worker and is hashed there once. `tail`
+   * belongs behind `pdf`; `archive` stamps the whole file and is null below B-LTA.
    */
   seal: {
-    input: SealInput & { timestamp: TimestampSource | null };
-    output: { tail: Uint8Array; timestamp: SealTimestamp | null };
+    input: SealInput & { timestamp: TimestampSource | null; archive: TimestampSource | null };
+    output: SealOutput & { timestamp: SealTimestamp | null };
+    code: SealCode;
+  };
+  /** Appends what raises a seal to its level, or with `renew` one more document timestamp. Existing bytes stay. */
+  extend: {
+    input: {
+      pdf: Uint8Array;
+      /** DER certificates that the seal must lead to. */
+      trusted: Uint8Array[];
+      /** For timestamps; the same as `trusted` when absent. */
+      trustedTimestamp?: Uint8Array[] | undefined;
+      goal: "B-LT" | "B-LTA";
+      renew: boolean;
+      archive: TimestampSource;
+      /** ISO 8601 */
+      at: string;
+    };
+    output: SealOutput;
     code: SealCode;
   };
   /** Verifies every seal of a PDF against trusted certificates; a bad file is a report, not a failure. */
   verifyPdf: { input: { pdf: Uint8Array } & VerifyTrust; output: SealReport; code: never };
+  /** Asks an outside authority for a token over a SHA-256 `imprint` and verifies its answer; `at` is our own time. */
+  timestamp: {
+    input: { imprint: Uint8Array; source: Extract<TimestampSource, { kind: "request" }> /** ISO 8601 */; at: string };
+    output: { token: Uint8Array; timestamp: SealTimestamp };
+    code: "timestamp-refused";
+  };
+  /** Verifies an RFC 3161 token over a SHA-256 `imprint`; a bad token is a report. */
+  verifyToken: {
+    input: { token: Uint8Array; imprint: Uint8Array; trusted: readonly Uint8Array[] };
+    output: TimestampReport;
+    code: never;
+  };
 };
 export type TaskName = keyof Tasks;
 export type TaskResult<N extends TaskName> = Result<Tasks[N]["output"], Tasks[N]["code"]>;

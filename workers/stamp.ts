@@ -238,6 +238,7 @@ function placement(picture: Picture, box: Drawing, pageHeight: number): string {
 /** Notes the time of the change in the information dictionary (§14.3.3), where there is one. */
 function touchInfo(revision: Revision, at: string): void {
   const ref = revision.base.trailer.get("Info");
-  const info = revision.dict(ref);
-  if (ref instanceof PdfRef && info) revision.set(ref, info.clone().set("ModDate", pdfDate(at)));
+  const info = revision.resolve(ref);
+  // A stream is none: it may be what a page shows.
+  if (ref instanceof PdfRef && info instanceof PdfDict) revision.set(ref, info.clone().set("ModDate", pdfDate(at)));
 }

@@ -1,20 +1,19 @@
 /** What a worker thread runs: each task by its name. A failure comes back as a value; only a defect throws. */
-import type { MessagePort } from "node:worker_threads";
 import { move, transferableSymbol, valueSymbol } from "piscina";
+import { portsOf } from "./asking.ts";
 import { certificate } from "./certificate.ts";
 import { inspect } from "./inspect.ts";
+import { ownMemory } from "./own-memory.ts";
 import type { TaskName, TaskPorts, TaskResult, Tasks } from "./protocol.ts";
-import { sealTask } from "./seal/task.ts";
+import { extendTask, sealTask, timestampTask } from "./seal/task.ts";
+import { verifyTimestamp } from "./seal/timestamp-verify.ts";
 import { verifySealedPdf } from "./seal/verify.ts";
 import { stamp } from "./stamp.ts";
 
-/** What the main thread posts to a worker. `port` is there for `seal` only. */
+/** What the main thread posts to a worker. `call` is there for `seal`, `extend` and `timestamp` only. */
 export type TaskMessage = {
-  [N in TaskName]: { task: N; input: Tasks[N]["input"]; port?: MessagePort | undefined };
+  [N in TaskName]: { task: N; input: Tasks[N]["input"]; call?: number | undefined };
 }[TaskName];
-/** What a seal posts through its port, and the answer with the same id. */
-export type Ask = { id: number; ask: keyof TaskPorts; bytes: Uint8Array };
-export type Answer = { id: number; bytes: Uint8Array } | { id: number; error: string };
 
 /** The entry that Piscina calls. A rewritten file changes its owner instead of being copied; what else comes back is small. */
 export default async function run(message: TaskMessage): Promise<unknown> {
@@ -33,45 +32,27 @@ async function perform(message: TaskMessage): Promise<TaskResult<TaskName>> {
       return stamp(message.input);
     case "certificate":
       return certificate(message.input);
-    case "seal": {
-      if (!message.port) throw new TypeError("a seal needs a port to ask for its signature");
-      const port = message.port;
-      try {
-        return await sealTask(message.input, portsOver(port));
-      } finally {
-        port.close();
-      }
-    }
+    case "seal":
+      return alone(await asking(message.call, (ports) => sealTask(message.input, ports)));
+    case "extend":
+      return alone(await asking(message.call, (ports) => extendTask(message.input, ports)));
     case "verifyPdf":
       return { ok: true, value: verifySealedPdf(message.input.pdf, message.input) };
+    case "timestamp":
+      return await asking(message.call, (ports) => timestampTask(message.input, ports));
+    case "verifyToken": {
+      const { token, imprint, trusted } = message.input;
+      return { ok: true, value: verifyTimestamp(token, { algorithm: "sha256", digest: () => imprint, trusted }) };
+    }
   }
 }
 
-/** Questions to the main thread, answered by id; a closed port fails all that wait. */
-function portsOver(port: MessagePort): TaskPorts {
-  const waiting = new Map<number, { resolve: (bytes: Uint8Array) => void; reject: (error: Error) => void }>();
-  let next = 1;
-  port.on("message", (answer: Answer) => {
-    const asked = waiting.get(answer.id);
-    waiting.delete(answer.id);
-    if ("bytes" in answer) asked?.resolve(answer.bytes);
-    else asked?.reject(new Error(answer.error));
-  });
-  port.on("close", () => {
-    for (const asked of waiting.values()) asked.reject(new Error("the caller went away"));
-    waiting.clear();
-  });
-  const ask = (what: Ask["ask"], bytes: Uint8Array): Promise<Uint8Array> => {
-    const id = next++;
-    return new Promise((resolve, reject) => {
-      waiting.set(id, { resolve, reject });
-      port.postMessage({ id, ask: what, bytes } satisfies Ask);
-    });
-  };
-  return {
-    sign: (bytes) => ask("sign", bytes),
-    signTimestamp: (bytes) => ask("signTimestamp", bytes),
-    timestampTime: (bytes) => ask("timestampTime", bytes),
-    requestTimestamp: (bytes) => ask("requestTimestamp", bytes),
-  };
+async function asking<R>(call: number | undefined, task: (ports: TaskPorts) => Promise<R>): Promise<R> {
+  if (call === undefined) throw new TypeError("a seal needs somebody to ask for signatures and timestamps");
+  return await task(portsOf(call));
+}
+
+/** What was appended goes back without the pool of buffers that it may lie in. */
+function alone<R extends { ok: true; value: { tail: Uint8Array } } | { ok: false }>(result: R): R {
+  return result.ok ? { ...result, value: { ...result.value, tail: ownMemory(result.value.tail) } } : result;
 }

@@ -7,12 +7,13 @@ import { join } from "node:path";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { NodeCompiler } from "@myriaddreamin/typst-ts-node-compiler";
-import { bodyFont, fontFamilies, textFonts } from "./fonts.ts";
+import { bodyFont, fontFamilies, fontsWithParts, signatureFonts, textFonts } from "./fonts.ts";
+import { silenceParts } from "./typst/components.ts";
 import { fontFolder } from "./typst/coverage.ts";
 
 export type TypesetInput = {
   template: "overlay.typ" | "certificate.typ";
-  /** JSON, read by the template as `sys.inputs.data`. */
+  /** Read by the template as `data.json`. */
   data: unknown;
   /** The fonts that its texts name. */
   fonts: ReadonlySet<string>;
@@ -28,6 +29,9 @@ export type Typeset = {
 
 const WORKSPACE = join(import.meta.dirname, "typst");
 const DOCUMENTS_PER_COLLECTION = 20;
+/** The typesetter keeps what it set until so many evictions went by in which nothing used it. Each looks at all that is kept. */
+const EVICTIONS_SURVIVED = 2;
+const DOCUMENTS_PER_EVICTION = 8;
 
 /** From the fewest fonts to all. */
 const SELECTIONS = [
@@ -38,6 +42,7 @@ const SELECTIONS = [
 const compilers = new Map<ReadonlySet<string>, NodeCompiler>();
 let collect: (() => void) | null = null;
 let sinceCollection = 0;
+let sinceEviction = 0;
 
 /**
  * Compiles one template to PDF, byte for byte the same for the same input.
@@ -45,26 +50,36 @@ let sinceCollection = 0;
  */
 export async function typeset(input: TypesetInput): Promise<Typeset> {
   const compiler = compilerFor(input.fonts);
-  const paths = [...(input.files ?? [])].map(([name, bytes]) => {
+  const data = JSON.stringify(input.data);
+  // As a file: with inputs of its own each document would get a standard library of its own.
+  const files = [["data.json", Buffer.from(data)] as const, ...(input.files ?? [])];
+  const paths = files.map(([name, bytes]) => {
     const path = join(WORKSPACE, name);
     compiler.mapShadow(path, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length));
     return path;
   });
   try {
-    const compiled = compiler.compile({
-      mainFilePath: join(WORKSPACE, input.template),
-      inputs: { data: JSON.stringify(input.data) },
-    });
+    const compiled = compiler.compile({ mainFilePath: join(WORKSPACE, input.template) });
     const document = compiled.result;
     if (!document) throw new Error(`${input.template}: ${JSON.stringify(compiled.takeError()?.shortDiagnostics)}`);
-    const pdf = compiler.pdf(document, { pdfTags: false });
+    const drawn = compiler.pdf(document, { pdfTags: false });
+    const pdf = lettersInParts(input.fonts, data) ? silenceParts(drawn) : drawn;
     const notes: unknown = compiler.query(document, { selector: "<note>", field: "value" });
     return { pdf, pageCount: document.numOfPages, notes: Array.isArray(notes) ? notes : [] };
   } finally {
     for (const path of paths) compiler.unmapShadow(path);
-    compiler.evictCache(5);
+    if (++sinceEviction >= DOCUMENTS_PER_EVICTION) {
+      sinceEviction = 0;
+      compiler.evictCache(EVICTIONS_SURVIVED);
+    }
     await releaseDocuments();
   }
+}
+
+/** Whether a letter may be drawn with several glyphs: in some scripts, and in handwriting with rare accents. */
+function lettersInParts(fonts: ReadonlySet<string>, data: string): boolean {
+  if (fontsWithParts.some((font) => fonts.has(font))) return true;
+  return signatureFonts.some((font) => fonts.has(font)) && /[\u0300-\u036f\u1e00-\u1eff]/.test(data);
 }
 
 function compilerFor(fonts: ReadonlySet<string>): NodeCompiler {

@@ -90,20 +90,26 @@ function composite(source: DecodingSource, font: PdfDict, budget: Budget): FontM
   const blanks = blankCodes(source, font, 2);
   return {
     codeBytes: 2,
-    width: (code) => (widths?.[code] ?? Number.NaN) / 1000 || (widths?.[code] === 0 ? 0 : null),
+    width: (code) => {
+      const width = widths === null ? Number.NaN : (widths.listed[code] ?? widths.others);
+      return Number.isNaN(width) ? null : width / 1000;
+    },
     ...extent(source, source.dict(descendant.get("FontDescriptor"))),
     outline: true,
     blank: (code) => blanks.has(code),
   };
 }
 
-/** /W and /DW (§9.7.4.3) by CID; null when they are malformed. */
-function cidWidths(source: ObjectSource, font: PdfDict, budget: Budget): Float64Array | null {
+/** By CID, up to the highest that is listed; NaN is not known. */
+type CidWidths = { listed: Float64Array; others: number };
+
+/** /W and /DW (§9.7.4.3); null when they are malformed. */
+function cidWidths(source: ObjectSource, font: PdfDict, budget: Budget): CidWidths | null {
   spend(budget, 4096);
-  const fallback = font.has("DW") ? source.number(font.get("DW")) : 1000;
-  const widths = new Float64Array(MAX_CID + 1).fill(fallback ?? Number.NaN);
+  const others = (font.has("DW") ? source.number(font.get("DW")) : 1000) ?? Number.NaN;
   const list = font.has("W") ? source.array(font.get("W")) : [];
   if (!list) return null;
+  const widths = new Float64Array(listedCids(source, list)).fill(others);
   for (let at = 0; at < list.length; ) {
     const first = cid(source, list[at]);
     const second = source.resolve(list[at + 1]);
@@ -124,7 +130,20 @@ function cidWidths(source: ObjectSource, font: PdfDict, budget: Budget): Float64
       at += 3;
     }
   }
-  return widths;
+  return { listed: widths, others };
+}
+
+/** One more than the highest CID of /W. */
+function listedCids(source: ObjectSource, list: readonly PdfObject[]): number {
+  let count = 0;
+  for (let at = 0; at < list.length; ) {
+    const second = source.resolve(list[at + 1]);
+    const entries = Array.isArray(second);
+    const last = entries ? (cid(source, list[at]) ?? 0) + second.length - 1 : (cid(source, second) ?? 0);
+    count = Math.max(count, last + 1);
+    at += entries ? 2 : 3;
+  }
+  return Math.min(count, MAX_CID + 1);
 }
 
 function cid(source: ObjectSource, object: PdfObject | undefined): number | null {

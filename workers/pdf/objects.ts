@@ -141,8 +141,10 @@ export function textOf(string: PdfString): string {
 export function pdfDate(at: string): PdfString {
   const time = new Date(at);
   if (Number.isNaN(time.getTime())) throw new RangeError(`not a time: ${at}`);
-  const digits = time.toISOString().replace(/\D/g, "").slice(0, 14);
-  return new PdfString(Buffer.from(`D:${digits}+00'00'`, "latin1"));
+  const iso = time.toISOString();
+  const date = iso.slice(0, -14).replaceAll("-", "");
+  const clock = iso.slice(-13, -5).replaceAll(":", "");
+  return new PdfString(Buffer.from(`D:${date}${clock}+00'00'`, "latin1"));
 }
 
 /** Whatever objects can be looked up in: a file, or a revision under way on top of one. */

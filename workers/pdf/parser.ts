@@ -3,7 +3,7 @@ import { PdfDict, PdfError, PdfName, type PdfObject, PdfRef, PdfStream, PdfStrin
 
 /** Shared by everything read from one file, so that many small abuses add up to a refusal. */
 export type Budget = {
-  /** names, strings, arrays and dictionaries (these count fourfold) that may still be made */
+  /** names, strings, arrays and dictionaries (these count fourfold) that may still be made; eight bytes of one count as one */
   objects: number;
   /** bytes that may still be scanned for a lost `endstream` */
   scan: number;
@@ -13,6 +13,8 @@ export type Budget = {
 
 const MAX_DEPTH = 256;
 const MAX_NUMBER_LENGTH = 64;
+/** Several objects may be read out of the same bytes, so that bytes are paid for each time. */
+const BYTES_PER_UNIT = 8;
 
 // 1 = white space (Table 1), 2 = delimiter (Table 2), 0 = regular
 const CLASS = new Uint8Array(256);
@@ -29,10 +31,29 @@ function hexValue(byte: number): number {
   return lower >= 97 && lower <= 102 ? lower - 87 : -1;
 }
 
+// -1 for what is no hexadecimal digit.
+const HEX = Int8Array.from({ length: 256 }, (_, byte) => hexValue(byte));
+
+/** Pairs of digits and nothing else, as in every /Contents; null when anything else stands there. */
+export function plainHex(bytes: Uint8Array, start: number, end: number): Uint8Array | null {
+  if ((end - start) % 2 !== 0) return null;
+  const out = new Uint8Array((end - start) / 2);
+  for (let at = start, index = 0; at < end; at += 2, index++) {
+    const value = ((HEX[bytes[at] ?? 0] ?? -1) << 4) | (HEX[bytes[at + 1] ?? 0] ?? -1);
+    if (value < 0) return null;
+    out[index] = value;
+  }
+  return out;
+}
+
 export class Parser {
   readonly bytes: Uint8Array;
   readonly end: number;
   pos: number;
+  /** The highest object number that was referred to. */
+  highest = 0;
+  /** Whether a dictionary held a key twice: readers differ in which value they take. */
+  ambiguous = false;
   readonly #budget: Budget;
 
   constructor(bytes: Uint8Array, pos: number, budget: Budget, end = bytes.length) {
@@ -55,15 +76,21 @@ export class Parser {
     if (this.#budget.objects < 0) throw new PdfError("too-complex", "too many objects");
   }
 
+  #spendBytes(count: number): void {
+    if (count >= BYTES_PER_UNIT) this.#spend(Math.floor(count / BYTES_PER_UNIT));
+  }
+
   /** Skips white space and comments. */
   skip(): void {
+    const start = this.pos;
     while (this.pos < this.end) {
       const byte = this.bytes[this.pos] ?? 0;
       if (isSpace(byte)) this.pos++;
       else if (byte === 0x25) {
         while (this.pos < this.end && this.bytes[this.pos] !== 10 && this.bytes[this.pos] !== 13) this.pos++;
-      } else return;
+      } else break;
     }
+    this.#spendBytes(this.pos - start);
   }
 
   /** True, and moves behind it, when exactly this keyword stands here. */
@@ -144,11 +171,12 @@ export class Parser {
     if (at >= this.end || this.bytes[at] !== 0x52) return null;
     if (at + 1 < this.end && isRegular(this.bytes[at + 1] ?? 0)) return null;
     this.pos = at + 1;
+    if (num > this.highest) this.highest = num;
     return new PdfRef(num, gen);
   }
 
   #name(): string {
-    this.pos++;
+    const start = this.pos++;
     let value = "";
     for (let byte = this.peek(); byte !== -1 && isRegular(byte); byte = this.peek()) {
       const high = byte === 0x23 ? hexValue(this.peek(1)) : -1;
@@ -156,12 +184,16 @@ export class Parser {
       value += String.fromCharCode(low >= 0 ? high * 16 + low : byte);
       this.pos += low >= 0 ? 3 : 1;
     }
+    this.#spendBytes(this.pos - start);
     return value;
   }
 
   #literal(): PdfString {
-    this.pos++;
-    const out: number[] = [];
+    const start = ++this.pos;
+    const end = this.#literalEnd();
+    this.#spendBytes(end - start);
+    const out = new Uint8Array(end - start);
+    let length = 0;
     let depth = 1;
     while (true) {
       let byte = this.peek();
@@ -172,14 +204,27 @@ export class Parser {
         if (byte === -1) continue;
       } else if (byte === 0x28) depth++;
       else if (byte === 0x29) {
-        if (--depth === 0) return new PdfString(Uint8Array.from(out));
+        if (--depth === 0) return new PdfString(out.subarray(0, length));
       } else if (byte === 13) {
         // An end of line inside a string counts as one line feed (§7.3.4.2).
         if (this.peek() === 10) this.pos++;
         byte = 10;
       }
-      out.push(byte);
+      out[length++] = byte;
     }
+  }
+
+  /** Where the parenthesis that closes the string stands. */
+  #literalEnd(): number {
+    let depth = 1;
+    for (let at = this.pos; at < this.end; at++) {
+      const byte = this.bytes[at];
+      if (byte === 0x5c) at++;
+      else if (byte === 0x28) depth++;
+      else if (byte === 0x29 && --depth === 0) return at;
+    }
+    this.pos = this.end;
+    return this.fail("string does not end");
   }
 
   /** The byte that an escape stands for; -1 for a continued line. */
@@ -206,9 +251,14 @@ export class Parser {
 
   #hexString(): PdfString {
     const start = ++this.pos;
-    while (this.peek() !== 0x3e) {
-      if (this.peek() === -1) this.fail("hex string does not end");
+    const close = this.bytes.indexOf(0x3e, start);
+    this.pos = close < 0 ? this.end : Math.min(close, this.end);
+    if (this.pos === this.end) this.fail("hex string does not end");
+    this.#spendBytes(this.pos - start);
+    const plain = plainHex(this.bytes, start, this.pos);
+    if (plain) {
       this.pos++;
+      return new PdfString(plain, true);
     }
     const out = new Uint8Array((this.pos - start + 1) >> 1);
     let digits = 0;
@@ -253,6 +303,7 @@ export class Parser {
       const key = this.#name();
       this.skip();
       if (this.peek() === 0x3e && this.peek(1) === 0x3e) continue;
+      if (result.has(key)) this.ambiguous = true;
       result.set(key, this.object(depth + 1));
     }
   }

@@ -20,6 +20,9 @@ export function openPdf(bytes: Uint8Array): PdfFile {
   return new PdfFile(bytes);
 }
 
+/** An object's length, and the stream that an object lies in, are found by reading others; more than that is abuse. */
+const MAX_LOADING = 16;
+
 type Packed = { data: Uint8Array; offsets: Map<number, number> };
 
 export class PdfFile extends ObjectSource {
@@ -74,14 +77,30 @@ export class PdfFile extends ObjectSource {
     if (!entry || entry.kind === "free" || this.#loading.has(ref.num)) return null;
     if (entry.kind === "offset" && entry.gen !== ref.gen) return null;
     if (cached !== undefined) return cached;
+    if (this.#loading.size === MAX_LOADING) throw new PdfError("too-complex", "objects need each other too deeply");
     this.#loading.add(ref.num);
     try {
-      const object = entry.kind === "offset" ? this.#load(ref.num, entry.offset) : this.#unpack(ref.num, entry.stream);
+      const object =
+        entry.kind === "offset"
+          ? this.#readAt(ref.num, entry.offset).object
+          : this.#readIn(ref.num, entry.stream).object;
       this.#objects.set(ref.num, object);
       return object;
     } finally {
       this.#loading.delete(ref.num);
     }
+  }
+
+  /** With which a reference to this object must come; 0 for what is missing. */
+  generation(num: number): number {
+    const entry = this.#xref.lookup(num);
+    return entry?.kind === "offset" ? entry.gen : 0;
+  }
+
+  /** Where the cross-reference section stands that was written next after the one at `startXref`; null without one. */
+  sectionBehind(startXref: number): number | null {
+    const { sections } = this.#xref;
+    return sections[sections.findIndex(({ at }) => at === startXref) - 1]?.at ?? null;
   }
 
   /** The decoded bytes of a stream. @throws PdfError `unsupported` for filters other than FlateDecode. */
@@ -102,19 +121,44 @@ export class PdfFile extends ObjectSource {
     return null;
   }
 
-  #load(num: number, offset: number): PdfObject {
-    if (offset <= 0 || offset >= this.bytes.length)
-      throw new PdfError("damaged", `object ${num} lies outside the file`);
-    const found = new Parser(this.bytes, offset, this.#budget).indirect((length) => this.number(length));
-    if (found.num !== num) throw new PdfError("damaged", `object ${num} is not where the cross-reference says`);
-    return found.object;
+  /**
+   * Reads every object in use, without keeping them, and tells whether the file means the same to everybody and will go
+   * on doing so when something is appended: no reference to a number that is still to be given, no key twice.
+   * @throws PdfError `damaged` when one of them cannot be read; `too-complex`
+   */
+  isSelfContained(): boolean {
+    const survey = { highest: this.#xref.highest, ambiguous: this.#xref.ambiguous };
+    const seen = new Set<number>();
+    for (const [first, count] of this.#xref.sections.flatMap(({ ranges }) => ranges)) {
+      for (let num = first; num < first + count; num++) {
+        if (seen.has(num)) continue;
+        seen.add(num);
+        const entry = this.#xref.lookup(num);
+        if (!entry || entry.kind === "free") continue;
+        const parser =
+          entry.kind === "offset" ? this.#readAt(num, entry.offset).parser : this.#readIn(num, entry.stream).parser;
+        survey.highest = Math.max(survey.highest, parser.highest);
+        survey.ambiguous ||= parser.ambiguous;
+      }
+    }
+    return survey.highest < this.size && !survey.ambiguous;
   }
 
-  #unpack(num: number, container: number): PdfObject {
+  #readAt(num: number, offset: number): { object: PdfObject; parser: Parser } {
+    if (offset <= 0 || offset >= this.bytes.length)
+      throw new PdfError("damaged", `object ${num} lies outside the file`);
+    const parser = new Parser(this.bytes, offset, this.#budget);
+    const found = parser.indirect((length) => this.number(length));
+    if (found.num !== num) throw new PdfError("damaged", `object ${num} is not where the cross-reference says`);
+    return { object: found.object, parser };
+  }
+
+  #readIn(num: number, container: number): { object: PdfObject; parser: Parser } {
     const packed = this.#packed.get(container) ?? this.#openPacked(container);
     const offset = packed.offsets.get(num);
     if (offset === undefined) throw new PdfError("damaged", `object ${num} is missing in its object stream`);
-    return new Parser(packed.data, offset, this.#budget).object();
+    const parser = new Parser(packed.data, offset, this.#budget);
+    return { object: parser.object(), parser };
   }
 
   /** Object streams (§7.5.7). */
@@ -130,12 +174,15 @@ export class PdfFile extends ObjectSource {
     }
     const header = new Parser(data, 0, this.#budget, first);
     const offsets = new Map<number, number>();
+    const taken = new Set<number>();
     for (let i = 0; i < count; i++) {
       header.skip();
       const num = header.unsigned();
       header.skip();
       const at = header.unsigned();
       if (num === null || at === null) throw new PdfError("damaged", `object stream ${container} has a bad header`);
+      if (taken.has(at)) throw new PdfError("damaged", `object stream ${container} holds two objects in one place`);
+      taken.add(at);
       offsets.set(num, first + at);
     }
     const packed = { data, offsets };

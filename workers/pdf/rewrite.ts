@@ -8,9 +8,13 @@ const MAX_DEPTH = 256;
 
 /**
  * A sound file with one cross-reference table, numbered from 1 in the order of first use. References to nothing become
- * null. @throws PdfError `too-complex`.
+ * null. The fields in `emptied` lose their values. @throws PdfError `too-complex`.
  */
-export function rewritePdf(source: ObjectSource, trailer: PdfDict): Uint8Array {
+export function rewritePdf(
+  source: ObjectSource,
+  trailer: PdfDict,
+  emptied: ReadonlySet<PdfDict> = new Set(),
+): Uint8Array {
   const numbers = new Map<number, number>();
   const queue: PdfRef[] = [];
   const renumbered = (object: PdfObject, depth = 0): PdfObject => {
@@ -26,7 +30,8 @@ export function rewritePdf(source: ObjectSource, trailer: PdfDict): Uint8Array {
     }
     if (Array.isArray(object)) return object.map((item) => renumbered(item, depth + 1));
     if (object instanceof PdfDict) {
-      return new PdfDict([...object.map].map(([key, value]) => [key, renumbered(value, depth + 1)] as const));
+      const entries = [...object.map].filter(([key]) => key !== "V" || !emptied.has(object));
+      return new PdfDict(entries.map(([key, value]) => [key, renumbered(value, depth + 1)] as const));
     }
     if (object instanceof PdfStream) {
       const dict = renumbered(object.dict.clone().delete("Length"), depth);

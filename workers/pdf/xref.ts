@@ -9,7 +9,13 @@ export type XrefEntry =
   | { kind: "packed"; stream: number };
 
 /** One revision's entries. */
-type Section = { lookup: (num: number) => XrefEntry | null /** one above the highest object number */; size: number };
+type Section = {
+  lookup: (num: number) => XrefEntry | null;
+  /** One above the highest object number. */
+  size: number;
+  /** Every range of object numbers that it speaks of, as [first, count]. */
+  ranges: [number, number][];
+};
 
 export type Xref = {
   /** The newest trailer (for a stream: its dictionary). */
@@ -17,7 +23,12 @@ export type Xref = {
   startXref: number;
   kind: "table" | "stream";
   size: number;
+  /** The highest object number that a trailer refers to, and whether one of them holds a key twice. */
+  highest: number;
+  ambiguous: boolean;
   lookup: (num: number) => XrefEntry | null;
+  /** Newest first: where each section stands, and which ranges of object numbers it speaks of. */
+  sections: { at: number; ranges: [number, number][] }[];
 };
 
 /** The largest object number that readers must accept is 8 388 607 (Annex C); a little room above it. */
@@ -37,16 +48,20 @@ const NOTHING = new NoObjects();
 /** Follows `startxref` and the chain of /Prev. @throws PdfError */
 export function readXref(bytes: Uint8Array, budget: Budget): Xref {
   const startXref = findStartXref(bytes);
-  const sections: Section[] = [];
+  const sections: (Section & { at: number })[] = [];
   const seen = new Set<number>();
   let newest: { trailer: PdfDict; kind: "table" | "stream" } | null = null;
+  let highest = 0;
+  let ambiguous = false;
   for (let at: number | null = startXref; at !== null; ) {
     if (seen.has(at)) throw new PdfError("damaged", "cross-reference sections form a loop");
     if (seen.size === MAX_SECTIONS) throw new PdfError("too-complex", "too many revisions");
     seen.add(at);
     const part = readSection(bytes, at, budget);
     newest ??= part;
-    sections.push(part.section);
+    highest = Math.max(highest, part.highest);
+    ambiguous ||= part.ambiguous;
+    sections.push({ ...part.section, at });
     const prev = part.trailer.get("Prev");
     at = typeof prev === "number" && prev > 0 ? offset(bytes, prev) : null;
   }
@@ -65,7 +80,7 @@ export function readXref(bytes: Uint8Array, budget: Budget): Xref {
     }
     return null;
   };
-  return { trailer: newest.trailer, kind: newest.kind, startXref, size, lookup };
+  return { trailer: newest.trailer, kind: newest.kind, startXref, size, highest, ambiguous, lookup, sections };
 }
 
 function offset(bytes: Uint8Array, value: number): number {
@@ -80,14 +95,20 @@ function findStartXref(bytes: Uint8Array): number {
   const tail = Buffer.from(bytes.buffer, bytes.byteOffset + from, bytes.length - from);
   const found = tail.lastIndexOf("startxref", undefined, "latin1");
   if (found < 0) throw new PdfError("damaged", "no startxref");
-  const parser = new Parser(bytes, from + found + 9, { objects: 0, scan: 0, inflate: 0 });
+  const parser = new Parser(bytes, from + found + 9, { objects: 1000, scan: 0, inflate: 0 });
   parser.skip();
   const value = parser.unsigned();
   if (value === null) throw new PdfError("damaged", "startxref without an offset");
   return offset(bytes, value);
 }
 
-type Part = { section: Section; trailer: PdfDict; kind: "table" | "stream" };
+type Part = {
+  section: Section;
+  trailer: PdfDict;
+  kind: "table" | "stream";
+  highest: number;
+  ambiguous: boolean;
+};
 
 function readSection(bytes: Uint8Array, at: number, budget: Budget): Part {
   const parser = new Parser(bytes, at, budget);
@@ -97,14 +118,22 @@ function readSection(bytes: Uint8Array, at: number, budget: Budget): Part {
   const trailer = parser.object();
   if (!(trailer instanceof PdfDict)) return parser.fail("trailer is not a dictionary");
   const hidden = trailer.get("XRefStm");
-  if (typeof hidden !== "number") return { section: table, trailer, kind: "table" };
+  const { highest, ambiguous } = parser;
+  if (typeof hidden !== "number") return { section: table, trailer, kind: "table", highest, ambiguous };
   const stream = readXrefStream(new Parser(bytes, offset(bytes, hidden), budget), budget).section;
   // Hybrid (§7.5.8.4): what the table calls free or does not know may be hidden in the stream.
   const lookup = (num: number): XrefEntry | null => {
     const entry = table.lookup(num);
     return entry && entry.kind !== "free" ? entry : (stream.lookup(num) ?? entry);
   };
-  return { section: { lookup, size: Math.max(table.size, stream.size) }, trailer, kind: "table" };
+  const size = Math.max(table.size, stream.size);
+  return {
+    section: { lookup, size, ranges: [...table.ranges, ...stream.ranges] },
+    trailer,
+    kind: "table",
+    highest,
+    ambiguous,
+  };
 }
 
 type Range = { first: number; count: number; entry: (index: number) => XrefEntry };
@@ -125,7 +154,11 @@ function sectionOf(ranges: Range[]): Section {
     }
     return null;
   };
-  return { lookup, size: ranges.reduce((most, range) => Math.max(most, range.first + range.count), 0) };
+  return {
+    lookup,
+    size: ranges.reduce((most, range) => Math.max(most, range.first + range.count), 0),
+    ranges: ranges.map(({ first, count }) => [first, count]),
+  };
 }
 
 /** The subsections up to and including the keyword `trailer`. */
@@ -235,7 +268,8 @@ function readXrefStream(parser: Parser, budget: Budget): Part {
     };
     if (count > 0) ranges.push({ first, count, entry });
   }
-  return { section: sectionOf(ranges), trailer, kind: "stream" };
+  const { highest, ambiguous } = parser;
+  return { section: sectionOf(ranges), trailer, kind: "stream", highest, ambiguous };
 }
 
 function integers(object: PdfObject | undefined): number[] {

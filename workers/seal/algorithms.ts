@@ -1,6 +1,6 @@
 /** Object identifiers, and the signature algorithms that are written and accepted (RFC 5754, RFC 4055, RFC 8419). */
 import { constants, type KeyObject, verify } from "node:crypto";
-import { type DerNode, integer, nullValue, oid, sequence, TAG } from "./der.ts";
+import { type DerNode, decodeWhole, integer, nullValue, oid, sequence, TAG } from "./der.ts";
 
 export const OID = {
   data: "1.2.840.113549.1.7.1",
@@ -65,6 +65,12 @@ const ECDSA_ALGORITHMS = new Map<string, string>([
   ["1.2.840.10045.4.3.4", "sha512"],
 ]);
 
+type Held = { algorithm: Buffer; digest: string; key: KeyObject; data: Buffer; signature: Buffer };
+// A new signature is verified before it is stamped and again as part of the whole file; what held then holds now.
+const held: Held[] = [];
+const MAX_HELD = 8;
+const MAX_HELD_BYTES = 64 * 1024;
+
 /** Verifies a signature by its AlgorithmIdentifier; false for whatever is not accepted. */
 export function verifySignature(
   algorithm: DerNode,
@@ -73,6 +79,22 @@ export function verifySignature(
   data: Uint8Array,
   signature: Uint8Array,
 ): boolean {
+  const same = (one: Held): boolean =>
+    one.key === key &&
+    one.digest === digest &&
+    one.signature.equals(signature) &&
+    one.data.equals(data) &&
+    one.algorithm.equals(algorithm.raw);
+  if (held.some(same)) return true;
+  if (!holds(algorithm, digest, key, data, signature)) return false;
+  if (data.length + signature.length > MAX_HELD_BYTES) return true;
+  if (held.length === MAX_HELD) held.shift();
+  const [ownData, ownSignature] = [Buffer.from(data), Buffer.from(signature)];
+  held.push({ algorithm: Buffer.from(algorithm.raw), digest, key, data: ownData, signature: ownSignature });
+  return true;
+}
+
+function holds(algorithm: DerNode, digest: string, key: KeyObject, data: Uint8Array, signature: Uint8Array): boolean {
   const [id, parameters, ...rest] = algorithm.expect(TAG.sequence).children();
   if (!id || rest.length > 0) return false;
   const name = id.oid();
@@ -94,9 +116,22 @@ export function verifySignature(
   return false;
 }
 
-/** Length in bytes of a signature that this key makes, at most. */
-export function signatureSize(key: KeyObject): number {
-  return key.asymmetricKeyType === "rsa" ? Math.ceil((key.asymmetricKeyDetails?.modulusLength ?? 4096) / 8) : 80;
+const P256_ORDER = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551n;
+
+/**
+ * Of the two ECDSA signatures that anybody can make of one (s and n − s) the one with the smaller s, which is the only one
+ * that is written here; other signatures as they are. @throws DerError
+ */
+export function canonicalSignature(key: SealKey, signature: Uint8Array): Uint8Array {
+  if (key !== "ec-p256") return signature;
+  const [r, s] = decodeWhole(signature).expect(TAG.sequence).children();
+  const value = s?.integer() ?? 0n;
+  return r && value > P256_ORDER / 2n ? sequence(integer(r.integer()), integer(P256_ORDER - value)) : signature;
+}
+
+/** Whether a signature is the one of its pair that is written here. @throws DerError */
+export function isCanonicalSignature(key: SealKey, signature: Uint8Array): boolean {
+  return canonicalSignature(key, signature) === signature;
 }
 
 export const VERSION_1 = integer(1);

@@ -1,5 +1,4 @@
 /** CMS SignedData with one signer (RFC 5652), as CAdES and RFC 3161 want it. */
-import { createHash } from "node:crypto";
 import {
   digestName,
   OID,
@@ -19,7 +18,7 @@ const attribute = (type: string, value: Uint8Array): Buffer => sequence(oid(type
  * signing-certificate-v2 (RFC 5035 §3); no signing-time, which PAdES forbids beside /M (EN 319 142-1 §5.4).
  */
 export function signedAttributes(contentType: string, digest: Uint8Array, signer: Certificate): Buffer {
-  const certHash = octetString(createHash("sha256").update(signer.der).digest());
+  const certHash = octetString(Buffer.from(signer.sha256, "hex"));
   const issuerSerial = sequence(sequence(context(4, signer.issuer)), signer.serial);
   const signingCertificate = sequence(sequence(sequence(certHash, issuerSerial)));
   return setOf(

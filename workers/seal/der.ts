@@ -24,14 +24,20 @@ export class DerError extends Error {
 // Writing
 
 export function encode(tag: number, ...contents: Uint8Array[]): Buffer {
-  const length = contents.reduce((sum, part) => sum + part.length, 0);
-  return Buffer.concat([header(tag, length), ...contents]);
-}
-function header(tag: number, length: number): Buffer {
-  if (length < 0x80) return Buffer.from([tag, length]);
-  const bytes: number[] = [];
-  for (let rest = length; rest > 0; rest = Math.floor(rest / 256)) bytes.unshift(rest & 0xff);
-  return Buffer.from([tag, 0x80 | bytes.length, ...bytes]);
+  let length = 0;
+  for (const part of contents) length += part.length;
+  let lengthBytes = 0;
+  if (length >= 0x80) for (let rest = length; rest > 0; rest = Math.floor(rest / 256)) lengthBytes++;
+  const out = Buffer.allocUnsafe(2 + lengthBytes + length);
+  out[0] = tag;
+  out[1] = lengthBytes === 0 ? length : 0x80 | lengthBytes;
+  for (let at = 1 + lengthBytes, rest = length; at > 1; at--, rest = Math.floor(rest / 256)) out[at] = rest & 0xff;
+  let at = 2 + lengthBytes;
+  for (const part of contents) {
+    out.set(part, at);
+    at += part.length;
+  }
+  return out;
 }
 
 export const sequence = (...parts: Uint8Array[]): Buffer => encode(TAG.sequence, ...parts);
@@ -89,6 +95,9 @@ export function generalizedTime(at: string): Buffer {
 // Reading
 
 const MAX_OID_LENGTH = 64;
+/** The same few stand in every signature. */
+const readOids = new Map<string, string>();
+const MAX_READ_OIDS = 256;
 
 /** One element within a larger buffer; nothing is copied. */
 export class DerNode {
@@ -130,6 +139,9 @@ export class DerNode {
   oid(): string {
     const content = this.expect(TAG.oid).content;
     if (content.length > MAX_OID_LENGTH) throw new DerError("object identifier too large");
+    const hex = content.toString("hex");
+    const known = readOids.get(hex);
+    if (known !== undefined) return known;
     const arcs: bigint[] = [];
     let value = 0n;
     for (const byte of content) {
@@ -140,7 +152,9 @@ export class DerNode {
       else arcs.push(value);
       value = 0n;
     }
-    return arcs.join(".");
+    const dotted = arcs.join(".");
+    if (readOids.size < MAX_READ_OIDS) readOids.set(hex, dotted);
+    return dotted;
   }
   integer(): bigint {
     const content = this.expect(TAG.integer).content;

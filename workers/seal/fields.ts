@@ -27,9 +27,27 @@ const MAX_FIELDS = 100_000;
 // Each costs a hash over the file.
 const MAX_SIGNATURES = 64;
 
-/** All filled signature fields, those that cover less of the file first. @throws PdfError */
-export function findSignatures(file: PdfFile): SignatureField[] {
-  const found: SignatureField[] = [];
+/**
+ * The filled signature fields, those that cover less of the file first; of more than 64 those that cover most of it. One
+ * that speaks of bytes behind the file's end covers nothing.
+ * @throws PdfError
+ */
+export function findSignatures(file: PdfFile, maxFields = MAX_FIELDS): SignatureField[] {
+  const found = [...signatureFields(file, maxFields)].map(({ name, value }) => signatureOf(file, name, value));
+  return found.sort((a, b) => coverage(a, file.length) - coverage(b, file.length)).slice(-MAX_SIGNATURES);
+}
+
+/** The number of bytes up to the end of what is signed; -1 when that is no part of a file of this length. */
+export function coverage({ byteRange }: SignatureField, length: number): number {
+  const end = (byteRange[2] ?? 0) + (byteRange[3] ?? 0);
+  return Number.isSafeInteger(end) && end >= 0 && end <= length ? end : -1;
+}
+
+/** Every field that holds a signature, with the dictionary that it is the value of. @throws PdfError */
+export function* signatureFields(
+  file: ObjectSource & { catalog: PdfDict },
+  maxFields = MAX_FIELDS,
+): Generator<{ field: PdfDict; name: string; value: PdfDict }> {
   const form = file.dict(file.catalog.get("AcroForm"));
   const seen = new Set<number>();
   const waiting = (file.array(form?.get("Fields")) ?? []).map((field) => ({ field, prefix: "", type: "" }));
@@ -38,19 +56,16 @@ export function findSignatures(file: PdfFile): SignatureField[] {
       if (seen.has(next.field.num)) continue;
       seen.add(next.field.num);
     }
-    if (seen.size + waiting.length > MAX_FIELDS) throw new PdfError("too-complex", "too many form fields");
+    if (seen.size + waiting.length > maxFields) throw new PdfError("too-complex", "too many form fields");
     const field = file.dict(next.field);
     if (!field) continue;
     const own = file.string(field.get("T"));
     const fieldName = [next.prefix, own ? textOf(own) : ""].filter((part) => part !== "").join(".");
     const type = file.name(field.get("FT")) ?? next.type;
     const value = file.dict(field.get("V"));
-    if (type === "Sig" && value) found.push(signatureOf(file, fieldName, value));
-    if (found.length > MAX_SIGNATURES) throw new PdfError("too-complex", "too many signatures");
+    if (type === "Sig" && value) yield { field, name: fieldName, value };
     for (const kid of file.array(field.get("Kids")) ?? []) waiting.push({ field: kid, prefix: fieldName, type });
   }
-  const end = ({ byteRange }: SignatureField): number => (byteRange[2] ?? 0) + (byteRange[3] ?? 0);
-  return found.sort((a, b) => end(a) - end(b));
 }
 
 /** A signature dictionary as the value of the field of this name. */

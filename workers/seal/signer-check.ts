@@ -48,8 +48,11 @@ function namesCertificate(data: SignedData, certificate: Certificate): boolean {
   const algorithm = ownAlgorithm ? digestName(ownAlgorithm) : v2 ? "sha256" : "sha1";
   const [hash, issuerSerial] = first;
   if (!hash || !algorithm) return false;
-  if (!createHash(algorithm).update(certificate.der).digest().equals(hash.expect(TAG.octetString).content))
-    return false;
+  const own =
+    algorithm === "sha256"
+      ? Buffer.from(certificate.sha256, "hex")
+      : createHash(algorithm).update(certificate.der).digest();
+  if (!own.equals(hash.expect(TAG.octetString).content)) return false;
   if (!issuerSerial) return true;
   const [names, serial] = issuerSerial.children();
   const issuer = names?.children()[0];

@@ -1,7 +1,7 @@
 /** RFC 3161: asking for a timestamp, and issuing one as the built-in authority. */
 
 import { createHash } from "node:crypto";
-import { keyKind, OID, SHA256_ALGORITHM, VERSION_1 } from "./algorithms.ts";
+import { canonicalSignature, keyKind, OID, SHA256_ALGORITHM, VERSION_1 } from "./algorithms.ts";
 import { isTimestampingCertificate, parseCertificate } from "./certificate.ts";
 import { encodeSignedData, signedAttributes } from "./cms.ts";
 import { boolean, DerError, decodeWhole, generalizedTime, integer, octetString, oid, sequence, TAG } from "./der.ts";
@@ -68,7 +68,7 @@ export async function issueTimestamp(issue: TimestampIssue): Promise<Uint8Array>
     ...(issue.nonce === null ? [] : [integer(issue.nonce)]),
   );
   const attributes = signedAttributes(OID.tstInfo, createHash("sha256").update(tstInfo).digest(), own);
-  const signature = await issue.sign(attributes);
+  const signature = canonicalSignature(key, await issue.sign(attributes));
   return encodeSignedData({
     contentType: OID.tstInfo,
     content: tstInfo,

@@ -1,14 +1,18 @@
 /** Verifies the seals of a PDF: no trust in whoever made them, no network, nothing but the file and the anchors given. */
 import { createHash } from "node:crypto";
 import { PdfError } from "../pdf/objects.ts";
-import { openPdf } from "../pdf/reader.ts";
-import { keyKind, OID } from "./algorithms.ts";
+import { plainHex } from "../pdf/parser.ts";
+import { openPdf, type PdfFile } from "../pdf/reader.ts";
+import type { SealLevel } from "../protocol.ts";
+import { isCanonicalSignature, keyKind, OID } from "./algorithms.ts";
 import { type Certificate, chainTo, maySeal, parseCertificate, subjectOf } from "./certificate.ts";
 import { encodeSignedData, parseSignedData, type SignedData, singleAttribute } from "./cms.ts";
 import { DerError } from "./der.ts";
 import { findSignatures, type SignatureField } from "./fields.ts";
+import { isOnlyValidationData, type LaterChange, laterChanges } from "./later-changes.ts";
+import { judgeLongTerm } from "./long-term-check.ts";
 import { hasStray, type SignerProblem, signerProblems } from "./signer-check.ts";
-import { type TimestampReport, verifyTimestamp } from "./timestamp-verify.ts";
+import { checkTimestamp, type TimestampReport } from "./timestamp-verify.ts";
 
 export type SignatureProblem =
   | SignerProblem
@@ -27,7 +31,13 @@ export type SignatureProblem =
   | "may-not-seal"
   /** No chain to a trusted certificate that was valid at the time of the seal. */
   | "untrusted"
-  | "timestamp-invalid";
+  | "timestamp-invalid"
+  /** A document timestamp states a time before what it covers. */
+  | "timestamp-out-of-order"
+  /** A list in the file says that a certificate of the chain was revoked by then. */
+  | "revoked"
+  /** Something was changed behind it that is neither validation data nor a document timestamp. */
+  | "changed-after";
 
 export type SignatureReport = {
   field: string;
@@ -43,11 +53,14 @@ export type SignatureReport = {
   coveredTo: number;
   coversWholeFile: boolean;
   certificate: { subject: string; issuer: string; sha256: string; validFrom: string; validTo: string } | null;
-  level: "B-B" | "B-T" | null;
+  /** Of a seal: as far as the file itself proves it. */
+  level: SealLevel | null;
+  /** What was appended behind it; empty for the last one. */
+  later: LaterChange[];
   timestamp: TimestampReport | null;
   /**
-   * Somebody else's, made before the seal: part of what was sealed. Nobody here vouches for it, so that its problems say
-   * nothing about the seal.
+   * Somebody else's, or a broken one, from before the seal: part of what was sealed. Nobody here vouches for it, so that its
+   * problems say nothing about the seal.
    */
   foreign: boolean;
   /** Empty when the signature holds. */
@@ -62,6 +75,10 @@ export type SealReport = {
   problems: ("not-a-pdf" | "damaged" | "encrypted" | "too-complex" | "no-seal" | "bytes-after-seal")[];
   /** In the order in which they were added. */
   signatures: SignatureReport[];
+  /** The lowest of the seals'. */
+  level: SealLevel | null;
+  /** Until when the authority of the newest timestamp vouches for all that is before it; ISO 8601. */
+  protectedUntil: string | null;
 };
 
 export type VerifyTrust = {
@@ -74,33 +91,89 @@ export type VerifyTrust = {
 };
 
 /**
- * Reports on every signature of a PDF. Never throws on a bad file.
+ * Reports on every signature of a PDF. Never throws on a bad file. Runs in browsers too (`apps/shared/validation`).
+ * @param bytes the same file for whoever has its digests already
  * @throws DerError when a trusted certificate is none.
  */
-export function verifySealedPdf(pdf: Uint8Array, trust: VerifyTrust): SealReport {
+export function verifySealedPdf(pdf: Uint8Array, trust: VerifyTrust, bytes = wholeFile(pdf)): SealReport {
+  return examineSealedPdf(pdf, trust, bytes).report;
+}
+
+/** The same, with the chains of seals and timestamps that lead to trusted certificates. */
+export function examineSealedPdf(
+  pdf: Uint8Array,
+  trust: VerifyTrust,
+  bytes = wholeFile(pdf),
+): { report: SealReport; chains: Certificate[][] } {
   const report: SealReport = {
     valid: false,
-    sha256: createHash("sha256").update(pdf).digest("hex"),
+    sha256: bytes.digest([0, pdf.length, pdf.length, 0], "sha256").toString("hex"),
     size: pdf.length,
     problems: [],
     signatures: [],
+    level: null,
+    protectedUntil: null,
   };
   const anchors = trust.trusted.map(parseCertificate);
   try {
-    const fields = findSignatures(openPdf(pdf));
-    const bytes = whole(pdf);
-    report.signatures = fields.map((field) => verifySignatureField(bytes, field, anchors, trust));
+    const file = openPdf(pdf);
+    // Nothing is sealed here that is; what its strings say cannot be read.
+    if (file.encrypted) report.problems.push("encrypted");
+    const checked = findSignatures(file).map((field) => verifySignatureField(bytes, field, anchors, trust));
+    report.signatures = checked.map((one) => one.report);
+    const own = judgeWhole(report, file, checked);
+    const chains = own.flatMap(({ chain, timestampChain }) => [chain ?? [], timestampChain ?? []]);
+    return { report, chains: chains.filter(({ length }) => length > 0) };
   } catch (error) {
     if (!(error instanceof PdfError)) throw error;
     report.problems.push(error.code === "unsupported" ? "damaged" : error.code);
-    return report;
+    return { report, chains: [] };
   }
-  const seals = report.signatures.filter(({ kind, foreign }) => kind === "seal" && !foreign);
-  if (seals.length === 0) report.problems.push("no-seal");
-  // Whatever follows the last seal is not sealed, be it a single comment.
-  else if (!seals.some((seal) => seal.coversWholeFile)) report.problems.push("bytes-after-seal");
-  report.valid = report.problems.length === 0 && seals.every((seal) => seal.problems.length === 0);
-  return report;
+}
+
+export type CheckedSignature = {
+  report: SignatureReport;
+  /** Of the seal, and of its timestamp or the document timestamp itself; null when they lead nowhere. */
+  chain: Certificate[] | null;
+  timestampChain: Certificate[] | null;
+};
+
+/** What only the whole file tells: who else signed, what came later, how long the seals last. @returns those of ours */
+function judgeWhole(report: SealReport, file: PdfFile, checked: readonly CheckedSignature[]): CheckedSignature[] {
+  const seals = checked.filter((one) => one.report.kind === "seal" && !one.report.foreign);
+  const first = Math.min(...seals.map((one) => one.report.coveredTo));
+  for (const { report: one } of checked) {
+    // Behind our seal nobody else has anything to stamp; a broken one there is a change like any other.
+    if (one.kind === "document-timestamp") one.foreign &&= one.coveredTo < first || one.problems.length > 0;
+  }
+  const own = checked.filter((one) => !one.report.foreign);
+  if (seals.length === 0) {
+    report.problems.push("no-seal");
+    return own;
+  }
+  const last = own.at(-1)?.report;
+  const end = last?.coversWholeFile ? file.length : (last?.coveredTo ?? 0);
+  // Whatever follows the last signature is not sealed, be it a single comment.
+  if (end < file.length && !isOnlyValidationData(file, end)) report.problems.push("bytes-after-seal");
+  const holding = new Map(
+    own.flatMap(({ report: { field, kind, coveredTo, problems } }) =>
+      kind !== "other" && problems.length === 0 ? [[coveredTo, { field, kind }] as const] : [],
+    ),
+  );
+  for (const { report: one } of own) {
+    if (one.problems.includes("byte-range-wrong") || report.problems.length > 0) continue;
+    one.later = laterChanges(file, one.coveredTo, holding);
+    if (one.later.includes("other")) one.problems.push("changed-after");
+  }
+  const newest = own.findLast((one) => one.report.kind === "seal")?.report;
+  if (newest?.problems.length === 0) {
+    // A sealed file that was changed and sealed anew: the newest seal speaks for all that is before it.
+    for (const { report: one } of own) one.foreign ||= one.coveredTo < newest.coveredTo && one.problems.length > 0;
+  }
+  const counting = own.filter((one) => !one.report.foreign);
+  judgeLongTerm(report, file, counting);
+  report.valid = report.problems.length === 0 && counting.every((one) => one.report.problems.length === 0);
+  return counting;
 }
 
 /** Bytes of a file that need not lie in one piece. */
@@ -113,10 +186,11 @@ export type FileBytes = {
 
 /** One signature on its own: with this a new one is checked before it leaves the house. @throws DerError as above */
 export function verifyField(file: FileBytes, field: SignatureField, trust: VerifyTrust): SignatureReport {
-  return verifySignatureField(file, field, trust.trusted.map(parseCertificate), trust);
+  return verifySignatureField(file, field, trust.trusted.map(parseCertificate), trust).report;
 }
 
-const whole = (pdf: Uint8Array): FileBytes => ({
+/** A file in one piece. */
+export const wholeFile = (pdf: Uint8Array): FileBytes => ({
   length: pdf.length,
   between: (start, end) => pdf.subarray(start, end),
   digest([, length = 0, resume = 0, rest = 0], algorithm) {
@@ -130,7 +204,7 @@ function verifySignatureField(
   field: SignatureField,
   anchors: readonly Certificate[],
   trust: VerifyTrust,
-): SignatureReport {
+): CheckedSignature {
   const report: SignatureReport = {
     field: field.name,
     subFilter: field.subFilter,
@@ -144,19 +218,21 @@ function verifySignatureField(
     coversWholeFile: false,
     certificate: null,
     level: null,
+    later: [],
     timestamp: null,
     foreign: false,
     problems: [],
   };
+  const checked: CheckedSignature = { report, chain: null, timestampChain: null };
   report.coversWholeFile = report.coveredTo === file.length;
   const contents = contentsBetween(file, field);
   if (!contents) report.problems.push("byte-range-wrong");
-  else if (report.kind === "seal") checkSeal(report, file, contents, anchors, trust);
-  else if (report.kind === "document-timestamp") checkDocumentTimestamp(report, file, contents, trust);
+  else if (report.kind === "seal") checkSeal(checked, file, contents, anchors, trust);
+  else if (report.kind === "document-timestamp") checkDocumentTimestamp(checked, file, contents, trust);
   else report.problems.push("unknown-format");
   // What reaches to the end of the file is judged, whoever made it.
   report.foreign = !report.coversWholeFile && !isOurs(report, anchors);
-  return report;
+  return checked;
 }
 
 /** A seal under a trusted certificate, were it only by the issuer's name: one that has run out is still ours. */
@@ -181,21 +257,23 @@ function contentsBetween(file: FileBytes, { byteRange, contents }: SignatureFiel
   if (!byteRange.every((n) => Number.isSafeInteger(n) && n >= 0)) return null;
   if (resume <= length || resume + rest > file.length) return null;
   if (resume - length > MAX_CONTENTS || (resume - length) % 2 !== 0) return null;
-  const gap = Buffer.from(file.between(length, resume)).toString("latin1");
-  if (!/^<[0-9a-f]*>$/i.test(gap)) return null;
-  const bytes = Buffer.from(gap.slice(1, -1), "hex");
-  return bytes.equals(contents) ? bytes : null;
+  const gap = file.between(length, resume);
+  if (gap[0] !== 0x3c || gap.at(-1) !== 0x3e) return null;
+  const bytes = plainHex(gap, 1, gap.length - 1);
+  return bytes && Buffer.compare(bytes, contents) === 0 ? Buffer.from(bytes.buffer) : null;
 }
 
-const paddingIsZero = (contents: Buffer, from: number): boolean => contents.subarray(from).every((byte) => byte === 0);
+const paddingIsZero = (contents: Buffer, from: number): boolean =>
+  contents.subarray(from).equals(Buffer.alloc(contents.length - from));
 
 function checkSeal(
-  report: SignatureReport,
+  checked: CheckedSignature,
   file: FileBytes,
   contents: Buffer,
   anchors: readonly Certificate[],
   trust: VerifyTrust,
 ): void {
+  const { report } = checked;
   try {
     const data = parseSignedData(contents);
     const { signer } = data;
@@ -208,12 +286,14 @@ function checkSeal(
     if (!isCanonical(data, contents, token?.raw ?? null)) report.problems.push("cms-not-canonical");
     report.level = token ? "B-T" : "B-B";
     if (token) {
-      report.timestamp = verifyTimestamp(token.raw, {
+      const stamp = checkTimestamp(token.raw, {
         digest: (algorithm) => createHash(algorithm).update(signer.signature).digest(),
         trusted: trust.trustedTimestamp ?? trust.trusted,
       });
+      report.timestamp = stamp.report;
+      checked.timestampChain = stamp.chain;
     }
-    checkSigner(report, data, anchors, trust.at);
+    checked.chain = checkSigner(report, data, anchors, trust.at);
   } catch (error) {
     if (!(error instanceof DerError)) throw error;
     report.problems.push("malformed");
@@ -221,11 +301,16 @@ function checkSeal(
 }
 
 /** Certificate, chain and timestamp; a timestamp that holds says when the chain had to be valid. */
-function checkSigner(report: SignatureReport, data: SignedData, anchors: readonly Certificate[], now: string): void {
+function checkSigner(
+  report: SignatureReport,
+  data: SignedData,
+  anchors: readonly Certificate[],
+  now: string,
+): Certificate[] | null {
   const own = data.signer.certificate;
   const { timestamp } = report;
   if (timestamp && timestamp.problems.length > 0) report.problems.push("timestamp-invalid");
-  if (!own) return;
+  if (!own) return null;
   report.certificate = {
     subject: subjectOf(own),
     issuer: own.x509.issuer.replaceAll("\n", ", "),
@@ -240,6 +325,7 @@ function checkSigner(report: SignatureReport, data: SignedData, anchors: readonl
   // The installation's own authority stands under the same root and carries nothing that needs excuse.
   else if (timestamp?.stray && timestamp.anchorSha256 === chain.at(-1)?.sha256)
     report.problems.push("timestamp-invalid");
+  return chain;
 }
 
 /** Our seals are written in one way only: built anew from their parts they must come out byte for byte. */
@@ -247,6 +333,7 @@ function isCanonical(data: SignedData, contents: Buffer, timestamp: Buffer | nul
   const { signer } = data;
   const key = signer.certificate && keyKind(signer.certificate.publicKey);
   if (!key || data.certificates[0] !== signer.certificate) return false;
+  if (!isCanonicalSignature(key, signer.signature)) return false;
   const again = encodeSignedData({
     contentType: data.contentType,
     content: data.content,
@@ -259,14 +346,22 @@ function isCanonical(data: SignedData, contents: Buffer, timestamp: Buffer | nul
   return again.equals(contents.subarray(0, data.length));
 }
 
-function checkDocumentTimestamp(report: SignatureReport, file: FileBytes, contents: Buffer, trust: VerifyTrust): void {
+function checkDocumentTimestamp(
+  checked: CheckedSignature,
+  file: FileBytes,
+  contents: Buffer,
+  trust: VerifyTrust,
+): void {
+  const { report } = checked;
   try {
     const { length } = parseSignedData(contents);
     if (!paddingIsZero(contents, length)) report.problems.push("padding-changed");
-    report.timestamp = verifyTimestamp(contents.subarray(0, length), {
+    const stamp = checkTimestamp(contents.subarray(0, length), {
       digest: (algorithm) => file.digest(report.byteRange, algorithm),
       trusted: trust.trustedTimestamp ?? trust.trusted,
     });
+    report.timestamp = stamp.report;
+    checked.timestampChain = stamp.chain;
     if (report.timestamp.problems.length > 0) report.problems.push("timestamp-invalid");
   } catch (error) {
     if (!(error instanceof DerError)) throw error;

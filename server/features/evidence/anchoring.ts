@@ -1,4 +1,4 @@
-import { createPublicKey, verify } from "node:crypto";
+import { verify } from "node:crypto";
 import type { Clock } from "../../kernel/clock.ts";
 import type { Tx } from "../../kernel/db.ts";
 import type { Deps } from "../../kernel/deps.ts";
@@ -6,14 +6,20 @@ import { type Commit, RetryLater } from "../../kernel/job-runner.ts";
 import { enqueue } from "../../kernel/jobs.ts";
 import { setAnchor } from "../envelopes/progress.ts";
 import type { AnchorKey } from "../keys/contract.ts";
-import { type AnchorSigner, anchorSigner, publicAnchorKeys } from "../keys/service.ts";
+import { type AnchorSigner, anchorSigner, assertInUse, publicAnchorKeys } from "../keys/service.ts";
 import { anchorBytes, fromHex, toHex } from "./anchor.ts";
+import { anchorHolds, publicKeyOf } from "./anchor-check.ts";
+import { endHold, permitAnchor } from "./anchor-hold.ts";
+import { scheduleStamp } from "./anchor-stamping.ts";
+import { checkpointText, noteOf, originOf } from "./checkpoint.ts";
 import type { Anchor, AnchorBody } from "./contract.ts";
 import { anchorDedupeKey, anchorLeaves } from "./jobs.ts";
 import { emptyRoot, verifyConsistency } from "./merkle.ts";
 import { presentAnchor } from "./present.ts";
 import * as store from "./store.ts";
 import { consistencyProof, rootOf, sha256 } from "./tree.ts";
+import { insertNote } from "./witness-store.ts";
+import { callWitnesses } from "./witnesses.ts";
 
 /** How long to wait at a time for a clock that was set back. */
 const clockWaitMs = 60_000;
@@ -21,7 +27,7 @@ const clockWaitMs = 60_000;
 /**
  * Signs an anchor over every leaf that none covers yet.
  * @returns what stores it; undefined when no leaf waits
- * @throws RetryLater while the clock stands before the previous anchor
+ * @throws RetryLater while the clock stands before the previous anchor; AnchorsHeld when later ones may be in the world
  */
 export async function signNextAnchor(deps: Deps): Promise<Commit | undefined> {
   const { read } = deps.db;
@@ -29,16 +35,25 @@ export async function signNextAnchor(deps: Deps): Promise<Commit | undefined> {
   const previous = row ? presentAnchor(row) : null;
   const covered = previous?.treeSize ?? 0;
   if (size <= covered) return undefined;
-  const [root, proof, signer, keys] = await Promise.all([
+  const [root, proof, signer] = await Promise.all([
     rootOf(read, size),
     consistencyProof(read, covered, size),
     anchorSigner(deps),
-    publicAnchorKeys(read),
   ]);
-  const anchor = await signAnchor({ signer, keys, clock: deps.clock }, previous, { size, root, proof });
+  // Only now: whoever asks for the signer first makes its key.
+  const keys = await publicAnchorKeys(read);
+  const hold = await permitAnchor(deps, previous, { kid: signer.kid, keys });
+  const by = { signer, keys, clock: deps.clock };
+  const anchor = await signAnchor(by, previous, { size, root, proof });
+  const note = await signNote(by, originOf(deps.config.baseUrl), anchor);
   return async (tx) => {
+    await assertInUse(tx, anchor.kid);
+    if (hold === "ends") await endHold(tx, deps);
     // The sequence is the primary key: of two that were signed at once only one is stored.
     await store.insertAnchor(tx, rowOf(anchor));
+    await insertNote(tx, { sequence: anchor.sequence, note });
+    await callWitnesses(tx, deps, anchor.sequence);
+    await scheduleStamp(tx, deps, anchor.sequence);
     for (const envelope of await store.envelopesOfLeaves(tx, covered, size))
       await setAnchor(tx, envelope, anchor.sequence);
     await scheduleAnchor(tx, deps);
@@ -65,7 +80,7 @@ export async function anchorNow(deps: Deps): Promise<Anchor | undefined> {
 /**
  * The signer trusts nobody: it looks at the previous anchor's hash and signature and at the proof that the new tree
  * begins with the old one, and signs only then.
- * @throws RetryLater when time would run backwards; Error when anything does not fit
+ * @throws RetryLater when time would run backwards or the key is not valid yet; Error when anything does not fit
  */
 export async function signAnchor(
   by: { signer: AnchorSigner; keys: readonly AnchorKey[]; clock: Clock },
@@ -73,6 +88,9 @@ export async function signAnchor(
   tree: { size: number; root: Uint8Array; proof: readonly Uint8Array[] },
 ): Promise<Anchor> {
   const now = by.clock.now();
+  const key = by.keys.find(({ kid }) => kid === by.signer.kid);
+  const early = key ? Date.parse(key.validFrom) - now : 0;
+  if (early > 0) throw new RetryLater("the clock stands before the key's validity", Math.min(early, clockWaitMs));
   if (previous) {
     const back = Date.parse(previous.createdAt) - now;
     if (back > 0) throw new RetryLater("the clock stands before the previous anchor", Math.min(back, clockWaitMs));
@@ -110,13 +128,22 @@ export async function signAnchor(
   return anchor;
 }
 
-/** Hash and signature of an anchor, under one of these keys. */
-export function anchorHolds(anchor: Anchor, keys: readonly AnchorKey[]): boolean {
-  const bytes = anchorBytes(anchor);
-  const key = keys.find(({ kid }) => kid === anchor.kid);
-  if (!key || toHex(sha256(bytes)) !== anchor.anchorHash) return false;
-  const publicKey = createPublicKey({ key: { kty: key.kty, crv: key.crv, x: key.x }, format: "jwk" });
-  return verify(null, bytes, publicKey, Buffer.from(anchor.signature, "base64"));
+/**
+ * The anchor as a checkpoint. Its text cannot be taken for the body of an anchor, so that both are signed with one key.
+ * @throws Error when the signature does not hold under the published key
+ */
+export async function signNote(
+  by: { signer: AnchorSigner; keys: readonly AnchorKey[] },
+  origin: string,
+  anchor: Anchor,
+): Promise<string> {
+  const key = by.keys.find(({ kid }) => kid === by.signer.kid);
+  if (!key) throw new Error("the key of the signer is not published");
+  const text = checkpointText(origin, anchor);
+  const signature = await by.signer.sign(Buffer.from(text));
+  if (!verify(null, Buffer.from(text), publicKeyOf(key), signature))
+    throw new Error("the new checkpoint does not verify under the published key");
+  return noteOf(sha256, text, origin, key.x, signature);
 }
 
 function rowOf(anchor: Anchor): store.AnchorRow {

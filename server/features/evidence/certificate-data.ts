@@ -4,10 +4,9 @@ import type { EnvelopeRecord, RecipientRow } from "../envelopes/progress.ts";
 import { versionOf } from "../envelopes/service.ts";
 import { organizationById } from "../identity/service.ts";
 import { reassignmentsOf, type SubmissionRecord, submissionsOf } from "../signing/service.ts";
-import type { Verification } from "../templates/contract.ts";
 
 /** Warnings of the upload that a reader of the certificate must know; how a trial drawing looked is the author's business. */
-const tellsOfTheFile = new Set(["already-signed", "repaired", "decrypted"]);
+const tellsOfTheFile = ["already-signed", "repaired", "decrypted"] as const;
 
 /** What the certificate of completion says of everything but the seal itself. */
 export async function certificateData(deps: Deps, record: EnvelopeRecord): Promise<Omit<CertificateData, "seal">> {
@@ -23,6 +22,7 @@ export async function certificateData(deps: Deps, record: EnvelopeRecord): Promi
   const lastPage = version.pages.at(-1);
   const nameOf = (id: string | null) => record.recipients.find((recipient) => recipient.id === id)?.name ?? "unknown";
   return {
+    locale: envelope.locale,
     envelope: envelope.id,
     title: envelope.title,
     organization: organization.name,
@@ -32,7 +32,7 @@ export async function certificateData(deps: Deps, record: EnvelopeRecord): Promi
     createdAt: envelope.created_at,
     completedAt: envelope.completed_at,
     revisions: record.revisions.map(({ number, sha256, recipient }) => ({
-      label: number === 0 ? "As sent to sign" : `After ${nameOf(recipient)}`,
+      after: number === 0 ? null : nameOf(recipient),
       sha256,
     })),
     people: await Promise.all(
@@ -47,25 +47,16 @@ export async function certificateData(deps: Deps, record: EnvelopeRecord): Promi
     cc: record.cc.map(({ name, email }) => ({ name, email })),
     viewers: record.viewers.map(({ name, email }) => ({ name, email })),
     audit: { length: envelope.audit_length, headHash: envelope.audit_head },
-    warnings: [
-      ...version.warnings.filter(({ code }) => tellsOfTheFile.has(code)).map(({ message }) => message),
-      ...reassigned.map(
-        ({ from, to, reason, at }) =>
-          `${from.name} (${from.email}) passed the signing on to ${to.name} (${to.email}) at ${at}: ${reason}`,
-      ),
+    remarks: [
+      ...tellsOfTheFile
+        .filter((code) => version.warnings.some((warning) => warning.code === code))
+        .map((code) => ({ code })),
+      ...reassigned.map(({ from, to, reason, at }) => ({ code: "reassigned" as const, from, to, reason, at })),
     ],
     verifyUrl: `${deps.config.appUrl}/verify`,
     pageSize: { width: lastPage?.width ?? 595.28, height: lastPage?.height ?? 841.89 },
   };
 }
-
-/** How a person showed who they are, in words. */
-const verified: Record<Verification, string> = {
-  none: "none",
-  email_otp: "e-mail code",
-  sms_otp: "SMS code",
-  operator_delivered: "code handed over by the sender",
-};
 
 async function personOf(
   deps: Deps,
@@ -80,7 +71,7 @@ async function personOf(
     role: row.role,
     kind: row.kind,
     order: row.turn,
-    verification: row.kind === "countersigner" ? "none, signed automatically" : verified[row.verification],
+    verification: row.kind === "countersigner" ? "automatic" : row.verification,
     verifiedAt: row.verified_at,
     sentAt: row.sent_at,
     viewedAt: row.viewed_at,

@@ -156,6 +156,48 @@ export const getAnchor = endpoint({
   cors: true,
 });
 
+export const noteType = "text/plain";
+
+export const getCheckpoint = endpoint({
+  method: "GET",
+  path: "/v1/public/anchors/{sequence}/checkpoint",
+  id: "getAnchorCheckpoint",
+  tag: "Verification",
+  summary: "The same anchor as a signed note (C2SP tlog-checkpoint), for the tools of public logs",
+  credential: "public",
+  rateLimit: anchorsLimit,
+  params: z.object({ sequence: z.string() }),
+  responses: { 200: { kind: "bytes", types: [noteType], description: "Origin, tree size, root; signed with Ed25519" } },
+  errors: ["not-found", "rate-limited"],
+  cache: anchorCache,
+  cors: true,
+});
+
+export const AnchorWitnesses = z
+  .object({ data: z.array(z.object({ witness: z.enum(["folder", "url", "mail"]), at: Ts })) })
+  .meta({
+    id: "AnchorWitnesses",
+    description: "Who was told an anchor and confirmed it; they hold it independently of this service",
+    example: { data: [{ witness: "folder", at: "2026-11-21T12:00:00.000Z" }] },
+  });
+export type AnchorWitnesses = z.infer<typeof AnchorWitnesses>;
+
+export const getWitnesses = endpoint({
+  method: "GET",
+  path: "/v1/public/anchors/{sequence}/witnesses",
+  id: "getAnchorWitnesses",
+  tag: "Verification",
+  summary: "Which witnesses took an anchor, and when",
+  credential: "public",
+  rateLimit: anchorsLimit,
+  params: z.object({ sequence: z.string() }),
+  responses: { 200: { kind: "json", schema: AnchorWitnesses } },
+  errors: ["not-found", "rate-limited"],
+  // Receipts come after the anchor.
+  cache: "public, max-age=10",
+  cors: true,
+});
+
 export const verifyDocument = endpoint({
   method: "POST",
   path: "/v1/public/verify",
@@ -184,4 +226,28 @@ export const downloadDocument = endpoint({
   cors: true,
 });
 
-export const endpoints = [listAnchors, latestAnchor, getAnchor, verifyDocument, downloadDocument] as const;
+export const zipType = "application/zip";
+
+export const getEvidence = endpoint({
+  method: "GET",
+  path: "/v1/envelopes/{id}/evidence",
+  id: "getEnvelopeEvidence",
+  tag: "Envelopes",
+  summary: "Downloads the evidence bundle of a sealed envelope: everything to check it without any server",
+  credential: "key",
+  permission: "envelope:read",
+  params: z.object({ id: z.string() }),
+  responses: { 200: { kind: "stream", types: [zipType], description: "The bundle, once an anchor covers the seal" } },
+  errors: ["document-not-ready"],
+});
+
+export const endpoints = [
+  listAnchors,
+  latestAnchor,
+  getAnchor,
+  getCheckpoint,
+  getWitnesses,
+  verifyDocument,
+  downloadDocument,
+  getEvidence,
+] as const;

@@ -1,31 +1,33 @@
 import { canonicalize } from "../../kernel/canonical.ts";
 import type { Deps } from "../../kernel/deps.ts";
-import { publicAnchorKeys } from "../keys/service.ts";
-import { fromHex, leafBytes, toHex } from "./anchor.ts";
-import { anchorHolds } from "./anchoring.ts";
-import type { Anchor } from "./contract.ts";
-import type { Findings } from "./findings.ts";
-import { appendedNodes, foldNodes, leafHash, nodesOf, siblingsOf, verifyConsistency } from "./merkle.ts";
-import { presentAnchor, presentLeaf } from "./present.ts";
+import { leafBytes, toHex } from "./anchor.ts";
+import { type Findings, messageOf } from "./findings.ts";
+import { appendedNodes, foldNodes, leafHash, nodesOf, siblingsOf } from "./merkle.ts";
+import { presentLeaf } from "./present.ts";
 import * as store from "./store.ts";
 import { sha256 } from "./tree.ts";
 
 const pageSize = 200;
 
-/** Builds the whole tree anew from its leaves and compares: nodes, roots, anchors. */
-export async function checkTree(deps: Deps, findings: Findings): Promise<void> {
-  const anchors = (await store.listAnchors(deps.db.read, Number.MAX_SAFE_INTEGER, undefined))
-    .map(presentAnchor)
-    .reverse();
-  const roots = await checkLeaves(deps, findings, new Set(anchors.map(({ treeSize }) => treeSize)));
-  await checkAnchors(deps, findings, anchors, roots);
+/** Builds the whole tree anew from its leaves and compares its nodes, and its roots with those of the anchors. */
+export async function checkTree(deps: Deps, findings: Findings, progress: (share: number) => void): Promise<void> {
+  const signed = new Map(
+    (await store.listAnchors(deps.db.read, Number.MAX_SAFE_INTEGER, undefined)).map((row) => [row.tree_size, row]),
+  );
+  const roots = await checkLeaves(deps, findings, { sizes: new Set(signed.keys()), progress });
+  for (const [size, { sequence, root_hash: hash }] of signed) {
+    const root = roots.get(size);
+    if (root && toHex(root) === hash) continue;
+    const message = root ? "it signs another tree" : `the tree does not have its ${size} leaves`;
+    findings.found("anchor-root", `anchor ${sequence}`, message);
+  }
 }
 
 /** @returns the root at each of these sizes that the tree has reached */
 async function checkLeaves(
   deps: Deps,
   findings: Findings,
-  sizes: ReadonlySet<number>,
+  { sizes, progress }: { sizes: ReadonlySet<number>; progress: (share: number) => void },
 ): Promise<Map<number, Uint8Array>> {
   const frontier = new Map<string, Uint8Array>();
   const roots = new Map<number, Uint8Array>();
@@ -33,18 +35,24 @@ async function checkLeaves(
   const hashAt = ({ level, index }: { level: number; index: number }) =>
     frontier.get(key(level, index)) ?? sha256(new Uint8Array(0));
   let expected = 0;
+  const total = await store.readTreeSize(deps.db.read);
   findings.count("leaves", 0);
   for (;;) {
     const rows = await store.listLeaves(deps.db.read, expected, pageSize);
     if (rows.length === 0) break;
+    const envelopes = await store.knownEnvelopes(
+      deps.db.read,
+      rows.map(({ envelope }) => envelope),
+    );
     for (const row of rows) {
       const where = `leaf ${row.leaf_index}`;
       if (row.leaf_index !== expected) {
-        findings.problem("leaf", where, `leaf ${expected} is missing`);
+        findings.found("leaf-missing", where, `leaf ${expected} is missing`);
         return roots;
       }
       const hash = leafHash(sha256, leafBytes(presentLeaf(row)));
       checkLeaf(findings, row, hash);
+      if (!envelopes.has(row.envelope)) findings.found("leaf-envelope", where, `there is no envelope ${row.envelope}`);
       const nodes = appendedNodes(sha256, expected, hash, siblingsOf(expected).map(hashAt));
       for (const node of nodes) {
         frontier.set(key(node.level, node.index), node.hash);
@@ -56,7 +64,7 @@ async function checkLeaves(
       if (sizes.has(expected)) roots.set(expected, foldNodes(sha256, nodesOf({ start: 0, end: expected }).map(hashAt)));
       findings.count("leaves");
     }
-    findings.progress(`leaf ${expected}`);
+    progress(expected / Math.max(expected, total));
   }
   return roots;
 }
@@ -64,7 +72,7 @@ async function checkLeaves(
 function checkLeaf(findings: Findings, row: store.LeafRow, hash: Uint8Array): void {
   const where = `leaf ${row.leaf_index}`;
   const leaf = presentLeaf(row);
-  if (toHex(hash) !== row.leaf_hash) findings.problem("leaf", where, "it does not have the hash that is stored");
+  if (toHex(hash) !== row.leaf_hash) findings.found("leaf-hash", where, "it does not have the hash that is stored");
   const columns = {
     envelope: row.envelope,
     documentSha256: row.document_sha256,
@@ -73,7 +81,7 @@ function checkLeaf(findings: Findings, row: store.LeafRow, hash: Uint8Array): vo
   };
   const { envelope, documentSha256, sealedAt, testMode } = leaf;
   if (canonicalize(columns) !== canonicalize({ envelope, documentSha256, sealedAt, testMode }))
-    findings.problem("leaf", where, "its columns say something else than the leaf");
+    findings.found("leaf-columns", where, "its columns say something else than the leaf");
 }
 
 async function checkNodes(
@@ -85,43 +93,9 @@ async function checkNodes(
     const stored = await store.readNodes(deps.db.read, nodes);
     for (const [position, node] of nodes.entries()) {
       if (toHex(stored[position] ?? new Uint8Array(0)) !== toHex(node.hash))
-        findings.problem("tree", `level ${node.level}, node ${node.index}`, "the stored hash is wrong");
+        findings.found("tree-node", `level ${node.level}, node ${node.index}`, "the stored hash is wrong");
     }
   } catch (error) {
-    findings.problem("tree", `leaf ${nodes[0]?.index}`, error instanceof Error ? error.message : String(error));
+    findings.found("tree-node", `leaf ${nodes[0]?.index}`, messageOf(error));
   }
-}
-
-async function checkAnchors(
-  deps: Deps,
-  findings: Findings,
-  anchors: readonly Anchor[],
-  roots: ReadonlyMap<number, Uint8Array>,
-): Promise<void> {
-  const keys = await publicAnchorKeys(deps.db.read);
-  let previous: Anchor | null = null;
-  findings.count("anchors", anchors.length);
-  for (const anchor of anchors) {
-    const wrong = (message: string) => findings.problem("anchor", `anchor ${anchor.sequence}`, message);
-    const root = roots.get(anchor.treeSize);
-    if (anchor.sequence !== (previous?.sequence ?? 0) + 1) wrong("one before it is missing");
-    if (!anchorHolds(anchor, keys)) wrong("its hash or signature does not hold");
-    if (anchor.previousAnchorHash !== (previous?.anchorHash ?? null)) wrong("it does not follow the one before");
-    if (!root) wrong(`the tree does not have its ${anchor.treeSize} leaves`);
-    else if (toHex(root) !== anchor.rootHash) wrong("it signs another tree");
-    if (previous && anchor.createdAt < previous.createdAt) wrong("it is older than the one before");
-    if (!consistent(previous, anchor)) wrong("its consistency proof does not hold");
-    previous = anchor;
-  }
-}
-
-function consistent(previous: Anchor | null, anchor: Anchor): boolean {
-  if (!previous) return anchor.consistency.length === 0;
-  return verifyConsistency(sha256, {
-    earlierSize: previous.treeSize,
-    earlierRoot: fromHex(previous.rootHash),
-    size: anchor.treeSize,
-    root: fromHex(anchor.rootHash),
-    proof: anchor.consistency.map(fromHex),
-  });
 }

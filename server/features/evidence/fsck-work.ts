@@ -8,8 +8,9 @@ import { sendMail } from "../mail/jobs.ts";
 import { countersign, storeRevision } from "../signing/jobs.ts";
 import { submissionsOf } from "../signing/service.ts";
 import { signatureHash } from "../signing/signatures.ts";
+import { findHold } from "./anchor-hold.ts";
 import type { Findings } from "./findings.ts";
-import { anchorLeaves, sealEnvelope } from "./jobs.ts";
+import { anchorLeaves, extendSeal, renewSeals, sealEnvelope } from "./jobs.ts";
 import * as store from "./store.ts";
 
 /** Work that nobody will do: an envelope, a mail or a leaf waits, and no job stands behind it. */
@@ -21,12 +22,15 @@ const toldElsewhere = [sealEnvelope.name, renderEnvelope.name, sendMail.name];
 export async function checkQueue(deps: Deps, findings: Findings): Promise<void> {
   const { read } = deps.db;
   for (const { id, name, last_error: cause } of await store.listDeadJobs(read, toldElsewhere))
-    findings.problem("job", `${name} ${id}`, `it was given up: ${cause ?? "no reason is known"}`);
+    findings.found("job-dead", `${name} ${id}`, `it was given up: ${cause ?? "no reason is known"}`);
   for (const mail of await store.listMailsWithoutJob(read, sendMail.name))
-    findings.problem("job", mail, "the mail is queued, and no job will send it");
+    findings.found("job-missing", mail, "the mail is queued, and no job will send it");
+  if ((await store.listSealTerms(read, 1)).length > 0 && !(await store.hasJob(read, renewSeals.name, {})))
+    findings.found("job-missing", "seals", "their time stamps end some day, and no job will renew them");
   const [size, latest] = [await store.readTreeSize(read), await store.findLatestAnchor(read)];
-  if (size > (latest?.tree_size ?? 0) && !(await store.hasJob(read, anchorLeaves.name, {})))
-    findings.problem("job", `leaf ${size - 1}`, "no anchor covers it, and no job will sign one");
+  const held = await findHold(read);
+  if (size > (latest?.tree_size ?? 0) && !held && !(await store.hasJob(read, anchorLeaves.name, {})))
+    findings.found("job-missing", `leaf ${size - 1}`, "no anchor covers it, and no job will sign one");
 }
 
 /** What one envelope waits for. */
@@ -35,11 +39,17 @@ export async function checkWaiting(deps: Deps, findings: Findings, record: Envel
   const { id, status, seal } = envelope;
   const lacks = async (name: string, payload: object = { envelope: id }) =>
     !(await store.hasJob(deps.db.read, name, payload));
-  const stuck = (message: string) => findings.problem("job", id, `${message}, and no job will go on`);
+  const stuck = (message: string) => findings.found("job-missing", id, `${message}, and no job will go on`);
   if (seal === "pending" && (await lacks(sealEnvelope.name))) stuck("it waits for its seal");
+  if (await belowLevel(deps, record))
+    findings.found(
+      "seal-level",
+      id,
+      `it is sealed ${envelope.seal_level} below ${deps.config.sealLevel}, and no job will raise it`,
+    );
   if (status !== "rendering" && status !== "sent") return;
   if (envelope.expires_at !== null && (await lacks(expireEnvelope.name)))
-    findings.problem("job", id, "it has an end, and no job will end it");
+    findings.found("job-missing", id, "it has an end, and no job will end it");
   if (status === "rendering") {
     if (await lacks(renderEnvelope.name)) stuck("it waits to be drawn");
     return;
@@ -55,6 +65,15 @@ export async function checkWaiting(deps: Deps, findings: Findings, record: Envel
   }
 }
 
+const levels = ["B-T", "B-LT", "B-LTA"] as const;
+
+async function belowLevel(deps: Deps, { envelope }: EnvelopeRecord): Promise<boolean> {
+  const { id, seal, seal_level: level, documents_deleted_at: deleted } = envelope;
+  if (seal !== "sealed" || level === null || deleted !== null) return false;
+  if (levels.indexOf(level) >= levels.indexOf(deps.config.sealLevel)) return false;
+  return !(await store.hasJob(deps.db.read, extendSeal.name, { envelope: id }));
+}
+
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
 
 /** What is stored of each signature is what the trail says was signed. */
@@ -65,20 +84,24 @@ export async function checkSubmissions(
   entries: readonly AuditEntry[],
 ): Promise<void> {
   const submissions = await submissionsOf(deps.db.read, envelope.id);
+  // Of values that were deleted with the documents only the hash in the trail is left.
+  const deleted = envelope.documents_deleted_at !== null;
   for (const { type, data } of entries) {
     if (type !== "recipient.signed") continue;
     const where = `${envelope.id} ${data.recipient}`;
-    const wrong = (message: string) => findings.problem("submission", where, message);
     const submission = submissions.find(({ recipient }) => recipient === data.recipient);
-    if (!submission) wrong("what was signed is missing");
-    else if (submission.fieldsSha256 !== data.fieldsSha256) wrong("other values are stored than were signed");
-    else if (signatureHash(submission.signature) !== data.signatureSha256) wrong("another signature is stored");
-    else if (submission.documentSha256 !== data.documentSha256) wrong("it names another document than was signed");
+    if (!submission) findings.found("submission-missing", where, "what was signed is missing");
+    else if (!deleted && submission.fieldsSha256 !== data.fieldsSha256)
+      findings.found("submission-values", where, "other values are stored than were signed");
+    else if (signatureHash(submission.signature) !== data.signatureSha256)
+      findings.found("submission-signature", where, "another signature is stored");
+    else if (submission.documentSha256 !== data.documentSha256)
+      findings.found("submission-document", where, "it names another document than was signed");
     const values = recipients.find(({ id }) => id === data.recipient)?.values;
     if (values && sha256(canonicalize(JSON.parse(values))) !== data.fieldsSha256)
-      wrong("the recipient shows other values than were signed");
+      findings.found("recipient-values", where, "the recipient shows other values than were signed");
   }
   const signed = entries.filter(({ type }) => type === "recipient.signed").length;
   if (submissions.length !== signed)
-    findings.problem("submission", envelope.id, `${signed} signatures have ${submissions.length} submissions`);
+    findings.found("submission-count", envelope.id, `${signed} signatures have ${submissions.length} submissions`);
 }

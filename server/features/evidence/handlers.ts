@@ -3,17 +3,35 @@ import { handle, type JobBinding, RetryLater } from "../../kernel/job-runner.ts"
 import { PoolBusy } from "../../kernel/pool.ts";
 import { showingDelay } from "../envelopes/delay.ts";
 import { loadEnvelope, markSealFailed } from "../envelopes/progress.ts";
+import { KeyUnavailable } from "../keys/unavailable.ts";
+import { AnchorsHeld } from "./anchor-hold.ts";
+import { noteNext } from "./anchor-notes.ts";
+import { stampSigned } from "./anchor-stamping.ts";
 import { scheduleAnchor, signNextAnchor } from "./anchoring.ts";
 import { tellCompleted } from "./completion.ts";
-import { anchorLeaves, sealEnvelope } from "./jobs.ts";
+import { extendSealed } from "./extending.ts";
+import {
+  anchorLeaves,
+  extendSeal,
+  noteAnchors,
+  raiseSeals,
+  renewSeals,
+  sealEnvelope,
+  stampAnchor,
+  tellWitness,
+} from "./jobs.ts";
 import { countSeal, sealCompleted } from "./sealing.ts";
+import { raiseNext, renewDue } from "./upkeep.ts";
+import { tell } from "./witnesses.ts";
 
 export function handlers(deps: Deps): JobBinding[] {
   return [
     handle(
       sealEnvelope,
       ({ envelope }, { signal }) =>
-        showingDelay(deps, { envelope, stage: "seal", signal }, patiently(sealCompleted(deps, envelope, signal))),
+        awaitingKey(
+          showingDelay(deps, { envelope, step: "seal", signal }, patiently(sealCompleted(deps, envelope, signal))),
+        ),
       {
         async onDead({ envelope }, error, tx) {
           const record = await loadEnvelope(tx, envelope);
@@ -24,8 +42,21 @@ export function handlers(deps: Deps): JobBinding[] {
         },
       },
     ),
+    handle(extendSeal, ({ envelope }, { signal }) => awaitingKey(patiently(extendSealed(deps, envelope, signal)))),
+    handle(renewSeals, () => renewDue(deps)),
+    handle(raiseSeals, ({ after }) => raiseNext(deps, after)),
+    handle(stampAnchor, ({ sequence }, { signal }) => patiently(stampSigned(deps, sequence, signal))),
+    handle(noteAnchors, ({ after }) => awaitingKey(noteNext(deps, after))),
+    handle(tellWitness, (payload) => tell(deps, payload)),
     handle(anchorLeaves, async () => {
-      const commit = await signNextAnchor(deps);
+      const commit = await awaitingKey(signNextAnchor(deps)).catch((error: unknown) => {
+        // Whoever ends the hold plans the next one.
+        if (error instanceof AnchorsHeld) return null;
+        // Nobody waits for this job, so that its refusal must be heard: a tree that was rewritten, a clock set back.
+        deps.log.error({ err: error }, "no anchor was signed");
+        throw error;
+      });
+      if (commit === null) return undefined;
       // A leaf may have come since; while this job ran it could not queue another.
       return commit ?? ((tx) => scheduleAnchor(tx, deps));
     }),
@@ -33,6 +64,17 @@ export function handlers(deps: Deps): JobBinding[] {
 }
 
 const busyMs = 1000;
+const keyAwayMs = 5000;
+
+/** Until the key is back nothing has failed and nothing is given up, however long it takes. */
+async function awaitingKey<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof KeyUnavailable) throw new RetryLater(`${error.code}: ${error.message}`, keyAwayMs);
+    throw error;
+  }
+}
 
 /** Many seals at once are no failure of any of them. */
 async function patiently<T>(work: Promise<T>): Promise<T> {

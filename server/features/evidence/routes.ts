@@ -1,7 +1,17 @@
 import { bind } from "../../kernel/binding.ts";
 import { pdf } from "../../kernel/wire.ts";
+import { ownedEnvelope } from "../envelopes/service.ts";
 import * as contract from "./contract.ts";
-import { anchorBySequence, downloadByToken, latestAnchor, listAnchors, lookUpDocument } from "./service.ts";
+import { evidenceBundle } from "./evidence-bundle.ts";
+import {
+  anchorBySequence,
+  checkpointBySequence,
+  downloadByToken,
+  latestAnchor,
+  listAnchors,
+  lookUpDocument,
+  witnessesOfAnchor,
+} from "./service.ts";
 
 export const bindings = [
   bind(contract.listAnchors)({
@@ -13,6 +23,15 @@ export const bindings = [
   bind(contract.getAnchor)({
     handle: async (deps, { params }) => ({ status: 200, body: await anchorBySequence(deps, params.sequence) }),
   }),
+  bind(contract.getCheckpoint)({
+    async handle(deps, { params }) {
+      const note = await checkpointBySequence(deps, params.sequence);
+      return { status: 200, bytes: Buffer.from(note), contentType: `${contract.noteType}; charset=utf-8` };
+    },
+  }),
+  bind(contract.getWitnesses)({
+    handle: async (deps, { params }) => ({ status: 200, body: await witnessesOfAnchor(deps, params.sequence) }),
+  }),
   bind(contract.verifyDocument)({
     handle: async (deps, { body }) => ({ status: 200, body: await lookUpDocument(deps, body.sha256) }),
   }),
@@ -20,6 +39,13 @@ export const bindings = [
     async handle(deps, { params }) {
       const { bytes, sha256, filename } = await downloadByToken(deps, params.token);
       return { status: 200, bytes, contentType: pdf, etag: sha256, disposition: "attachment", filename };
+    },
+  }),
+  bind(contract.getEvidence)({
+    load: (deps, { caller, params }) => ownedEnvelope(deps, params.id, caller),
+    async handle(deps, _, record) {
+      const { pieces, filename } = await evidenceBundle(deps, record);
+      return { status: 200, pieces, contentType: contract.zipType, filename };
     },
   }),
 ];

@@ -1,5 +1,8 @@
+import { createHash, X509Certificate } from "node:crypto";
 import type {
   CertificateData,
+  CertificateSeal,
+  SealLevel,
   SealTimestamp,
   TaskName,
   TaskPorts,
@@ -12,17 +15,20 @@ import type { Deps } from "../../kernel/deps.ts";
 import type { Commit } from "../../kernel/job-runner.ts";
 import { type EnvelopeRecord, loadEnvelope, markSealed } from "../envelopes/progress.ts";
 import { type CertifiedSigner, rememberTimestampAnchor, sealSigner } from "../keys/service.ts";
-import { ensureRevisions } from "../signing/service.ts";
+import { ensureRevisions, submissionsOf } from "../signing/service.ts";
 import { scheduleAnchor } from "./anchoring.ts";
 import { certificateData } from "./certificate-data.ts";
 import { tellCompleted } from "./completion.ts";
+import { revocationList } from "./revocation.ts";
 import { appendLeaf } from "./tree.ts";
 import { type TimeSource, timeSources, trustedRoot } from "./tsa.ts";
+import { keepUp } from "./upkeep.ts";
 
-const level = "B-T";
+/** What an envelope may be sealed with. */
+type Level = Exclude<SealLevel, "B-B">;
 
 /** A worker said why it cannot. */
-class SealFailure extends Error {
+export class SealFailure extends Error {
   readonly code: string;
   constructor(task: string, code: string, message: string) {
     super(`${task}: ${code}: ${message}`);
@@ -46,21 +52,21 @@ export async function sealCompleted(deps: Deps, id: string, signal: AbortSignal)
   if (!isPending(record)) return undefined;
   const signer = await sealSigner(deps);
   const about = await certificateData(deps, record);
+  const submitted = (await submissionsOf(deps.db.read, id)).flatMap((one) => one.attachments);
+  const attachments = submitted.map((one) => one.id);
   const sealed = await sealWithFirst(deps, await timeSources(deps), { record, about, signer, signal });
-  const [document, certificate] = await Promise.all([
-    deps.blobs.put(sealed.document.parts),
-    deps.blobs.put(sealed.certificate.parts),
-  ]);
   const foreign = foreignAnchors(deps, sealed);
   deps.metrics.sealSeconds.observe((performance.now() - begun) / 1000);
   return async (tx) => {
-    const files = { sealedSha256: document.sha256, certificateSha256: certificate.sha256 };
-    const { auditHash } = await markSealed(tx, deps, { envelope: id, ...files, level, sealedAt: sealed.at });
+    const { files } = sealed;
+    const level = lower(sealed.document.level, sealed.certificate.level);
+    const made = { envelope: id, ...files, attachments, level, sealedAt: sealed.at };
+    const { auditHash } = await markSealed(tx, deps, made);
     await appendLeaf(tx, {
       v: 1,
       type: "svc.leaf",
       envelope: id,
-      documentSha256: document.sha256,
+      documentSha256: files.sealedSha256,
       auditHash,
       sealedAt: sealed.at,
       testMode: record.envelope.test_mode === 1,
@@ -68,9 +74,19 @@ export async function sealCompleted(deps: Deps, id: string, signal: AbortSignal)
     for (const anchor of foreign) await rememberTimestampAnchor(tx, deps, anchor);
     await tellCompleted(tx, deps, record, files);
     await scheduleAnchor(tx, deps);
+    await keepUp(tx, deps, { envelope: id, level, validUntil: earliest([sealed.document, sealed.certificate]) });
     countSeal(tx, deps, "sealed");
   };
 }
+
+/** The key as the certificate names it. */
+function sealOf({ certificates: [own], certificateSha256, subject }: CertifiedSigner) {
+  if (!own) throw new Error("the seal key has no certificate");
+  const publicKey = new X509Certificate(own).publicKey.export({ type: "spki", format: "der" });
+  return { certificateSha256, subject, keySha256: createHash("sha256").update(publicKey).digest("hex") };
+}
+
+const authorityOf = ({ label, internal }: TimeSource) => ({ authority: label, internalTime: internal });
 
 /** Counts once the outcome is durable. */
 export function countSeal(tx: Tx, deps: Deps, outcome: "sealed" | "failed"): void {
@@ -88,8 +104,22 @@ type SealJob = {
   signal: AbortSignal;
 };
 /** The file as it was and what the seal appends. */
-type Sealed = { parts: readonly [Uint8Array, Uint8Array]; timestamp: SealTimestamp | null };
-type SealedPair = { document: Sealed; certificate: Sealed; at: Ts; internal: boolean };
+type Sealed = {
+  parts: readonly [Uint8Array, Uint8Array];
+  level: Level;
+  timestamp: SealTimestamp | null;
+  /** The document timestamp. */
+  archive: SealTimestamp | null;
+  protectedUntil: string | null;
+};
+type SealedPair = {
+  document: Sealed;
+  certificate: Sealed;
+  /** Both are stored, and nobody names them yet. */
+  files: { sealedSha256: string; certificateSha256: string };
+  at: Ts;
+  internal: boolean;
+};
 
 /** The certificate names its source of time, so that everything is done again with the next one when a source refuses. */
 async function sealWithFirst(deps: Deps, sources: readonly TimeSource[], job: SealJob): Promise<SealedPair> {
@@ -115,51 +145,72 @@ async function sealWith(deps: Deps, source: TimeSource, job: SealJob): Promise<S
     ports?: TaskPorts,
   ): Promise<Tasks[N]["output"]> =>
     outputOf(task, await deps.pool.run(task, input, { signal, ...(ports && { ports }) }));
+  const goal = deps.config.sealLevel;
   const seal = async (pdf: Uint8Array, pages: Uint8Array | null, reason: string): Promise<Sealed> => {
-    const { tail, timestamp } = await run(
+    const { tail, timestamp, archive, level, shortfall, protectedUntil } = await run(
       "seal",
       {
         pdf,
         pages,
         certificates: signer.certificates,
         key: signer.kind,
+        privateKey: signer.privateKey,
         at,
         name: about.organization,
         reason,
         location: null,
-        level,
+        level: goal,
         // Unique in the file: nobody else can have known it.
         fieldName: `Seal ${record.envelope.id}`,
         timestamp: source.next(),
+        archive: goal === "B-LTA" ? source.next() : null,
       },
-      {
-        sign: (bytes) => signer.sign(bytes),
-        signTimestamp: (bytes) => source.signTimestamp(bytes),
-        timestampTime: (imprint) => source.timestampTime(imprint),
-        requestTimestamp: (request) => source.requestTimestamp(request),
-      },
+      sealPorts(deps, source, (bytes) => signer.sign(bytes)),
     );
-    return { parts: [pdf, tail], timestamp };
+    if (level === "B-B") throw new Error("a seal needs a time stamp");
+    if (shortfall !== null)
+      deps.log.warn({ envelope: record.envelope.id, level, goal, reason: shortfall }, "a seal is to be raised later");
+    return { parts: [pdf, tail], timestamp, archive, level, protectedUntil };
   };
-  const pages = await run("certificate", {
-    ...about,
-    seal: {
-      certificateSha256: signer.certificateSha256,
-      subject: signer.subject,
-      level,
-      timestampAuthority: source.label,
-      internalTime: source.internal,
-    },
+  const typeset = (made: CertificateSeal["made"]) =>
+    run("certificate", { ...about, seal: { ...sealOf(signer), goal, ...authorityOf(source), beganAt: at, made } });
+  const [pages, original] = await Promise.all([typeset(null), deps.blobs.get(newestRevision(record))]);
+  const document = await seal(original, pages.pdf, "All parties have signed this document");
+  const { sha256: sealedSha256 } = await deps.blobs.put(document.parts);
+  // The standalone certificate can say what became of the seal, which pages under it cannot.
+  const standalone = await typeset({
+    level: document.level,
+    documentSha256: sealedSha256,
+    stampedAt: document.timestamp?.at ?? null,
+    archivedAt: document.archive?.at ?? null,
   });
-  const original = await deps.blobs.get(newestRevision(record));
-  const [document, certificate] = await Promise.all([
-    seal(original, pages.pdf, "All parties have signed this document"),
-    seal(pages.pdf, null, "Certificate of completion"),
-  ]);
-  return { document, certificate, at, internal: source.internal };
+  const certificate = await seal(standalone.pdf, null, "Certificate of completion");
+  const { sha256: certificateSha256 } = await deps.blobs.put(certificate.parts);
+  return { document, certificate, files: { sealedSha256, certificateSha256 }, at, internal: source.internal };
 }
 
-function outputOf<N extends TaskName>(task: N, result: TaskResult<N>): Tasks[N]["output"] {
+const levels: readonly Level[] = ["B-T", "B-LT", "B-LTA"];
+/** An envelope is sealed as well as the weaker of its two files. */
+export const lower = (a: Level, b: Level): Level => (levels.indexOf(a) <= levels.indexOf(b) ? a : b);
+
+/** When the first of the document timestamps loses its certificate; null when a file has none. */
+export function earliest(files: readonly { protectedUntil: Ts | null }[]): Ts | null {
+  const ends = files.map(({ protectedUntil }) => protectedUntil);
+  return ends.reduce((a, b) => (a === null || b === null ? null : a < b ? a : b));
+}
+
+/** Keys and network for a worker that seals or extends. */
+export function sealPorts(deps: Deps, source: TimeSource, sign: TaskPorts["sign"]): TaskPorts {
+  return {
+    sign,
+    signTimestamp: (bytes) => source.signTimestamp(bytes),
+    timestampTime: (imprint) => source.timestampTime(imprint),
+    requestTimestamp: (request) => source.requestTimestamp(request),
+    revocationList: (ask) => revocationList(deps, ask),
+  };
+}
+
+export function outputOf<N extends TaskName>(task: N, result: TaskResult<N>): Tasks[N]["output"] {
   if (result.ok) return result.value;
   throw new SealFailure(task, result.error.code, result.error.message);
 }
@@ -175,7 +226,15 @@ function newestRevision({ envelope, recipients, revisions }: EnvelopeRecord): st
 /** Roots of outside authorities that the new time stamps lead to. */
 function foreignAnchors(deps: Deps, sealed: SealedPair): Uint8Array[] {
   if (sealed.internal) return [];
-  const fingerprints = [sealed.document, sealed.certificate].map(({ timestamp }) => timestamp?.anchorSha256 ?? null);
+  return rootsOf(
+    deps,
+    [sealed.document, sealed.certificate].flatMap(({ timestamp, archive }) => [timestamp, archive]),
+  );
+}
+
+/** The trusted roots that these time stamps lead to. */
+export function rootsOf(deps: Deps, stamps: readonly (SealTimestamp | null)[]): Uint8Array[] {
+  const fingerprints = stamps.map((stamp) => stamp?.anchorSha256 ?? null);
   return [...new Set(fingerprints)].flatMap((sha256) => {
     const root = sha256 === null ? undefined : trustedRoot(deps.config, sha256);
     return root === undefined ? [] : [root];

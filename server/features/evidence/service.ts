@@ -1,14 +1,17 @@
+import { toTs } from "../../kernel/clock.ts";
 import { decodeCursor, pageOf } from "../../kernel/cursor.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { AppError, notFound } from "../../kernel/errors.ts";
 import { checksumOk, hashSecret } from "../../kernel/ids.ts";
 import { loadEnvelope } from "../envelopes/progress.ts";
+import type { StoredDocument } from "../envelopes/service.ts";
 import { organizationById } from "../identity/service.ts";
 import { filenameOf } from "./completion.ts";
-import type { Anchor, EnvelopeSummary, VerifyResult } from "./contract.ts";
+import { type Anchor, AnchorWitnesses, type EnvelopeSummary, type VerifyResult } from "./contract.ts";
 import { presentAnchor, presentLeaf } from "./present.ts";
 import * as store from "./store.ts";
 import { inclusionProof } from "./tree.ts";
+import { findNote, listReceipts } from "./witness-store.ts";
 
 /** Everything that is known of a document with this SHA-256 (lower-case hex). */
 export async function lookUpDocument(deps: Deps, sha256: string): Promise<VerifyResult> {
@@ -60,27 +63,49 @@ export async function anchorBySequence(deps: Deps, text: string): Promise<Anchor
   return presentAnchor(row);
 }
 
+/** The anchor as a signed note. @throws AppError `not-found` */
+export async function checkpointBySequence(deps: Deps, text: string): Promise<string> {
+  const { sequence } = await anchorBySequence(deps, text);
+  const note = await findNote(deps.db.read, sequence);
+  if (note === undefined) throw notFound("The checkpoint of this anchor");
+  return note;
+}
+
+/** Who took the anchor; what they answered stays with the operator. @throws AppError `not-found` */
+export async function witnessesOfAnchor(deps: Deps, text: string): Promise<AnchorWitnesses> {
+  const { sequence } = await anchorBySequence(deps, text);
+  const receipts = await listReceipts(deps.db.read, sequence);
+  return AnchorWitnesses.parse({ data: receipts.map(({ witness, at }) => ({ witness, at })) });
+}
+
 /** Newest first. @throws AppError `validation-failed` for a foreign cursor */
 export async function listAnchors(deps: Deps, query: { limit: number; cursor?: string | undefined }) {
-  const below = query.cursor === undefined ? undefined : Number(decodeCursor(deps.secrets, query.cursor).id);
+  const below = query.cursor === undefined ? undefined : Number(decodeCursor(deps.secrets, "anchors", query.cursor).id);
   const rows = await store.listAnchors(deps.db.read, query.limit + 1, below);
   const placeOf = (row: store.AnchorRow) => ({ t: row.created_at, id: String(row.sequence) });
-  return pageOf(deps.secrets, rows, query.limit, placeOf, presentAnchor);
+  return pageOf(deps.secrets, "anchors", rows, query.limit, placeOf, presentAnchor);
+}
+
+const yearMs = 365 * 24 * 3_600_000;
+
+/** Forgets the links of completion mails a year after they ended: until then they answer that they have. */
+export async function purgeDownloads(deps: Pick<Deps, "db" | "clock">): Promise<void> {
+  await deps.db.tx((tx) => store.deleteDownloadTokens(tx, toTs(deps.clock.now() - yearMs)));
 }
 
 /**
  * The sealed PDF behind the link of a completion mail.
  * @throws AppError `not-found`; `link-expired` after 30 days
  */
-export async function downloadByToken(
-  deps: Deps,
-  token: string,
-): Promise<{ bytes: Uint8Array; sha256: string; filename: string }> {
+export async function downloadByToken(deps: Deps, token: string): Promise<StoredDocument> {
   const row = checksumOk(token) ? await store.findDownloadToken(deps.db.read, hashSecret(token)) : undefined;
   if (!row) throw notFound("The document");
   if (row.expires_at <= deps.clock.ts()) throw new AppError("link-expired");
   const record = await loadEnvelope(deps.db.read, row.envelope);
   const sha256 = record?.envelope.sealed_sha256;
   if (!record || !sha256) throw notFound("The document");
-  return { bytes: await deps.blobs.get(sha256), sha256, filename: filenameOf(record.envelope.title) };
+  if (record.envelope.documents_deleted_at !== null) {
+    throw new AppError("link-expired", { detail: "The document was deleted, as its sender's retention asks." });
+  }
+  return { bytes: await deps.blobs.open(sha256), sha256, filename: filenameOf(record.envelope.title) };
 }

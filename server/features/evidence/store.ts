@@ -1,5 +1,7 @@
+import { sql } from "kysely";
 import type { Ts } from "../../kernel/clock.ts";
 import type { Reader, Tx } from "../../kernel/db.ts";
+import type { EnvelopeRow } from "../envelopes/progress.ts";
 import type { NodePlace } from "./merkle.ts";
 
 /** Rows as they are stored; hashes are lower-case hex. Leaves, nodes and anchors are append-only in the database too. */
@@ -29,6 +31,10 @@ export type AnchorRow = {
   consistency: string;
   timestamp_token: string | null;
 };
+/** DER in base64, over the anchor's hash; `at` is the time that it states. */
+export type AnchorTokenRow = { sequence: number; token: string; at: Ts; authority: string | null };
+/** When the seal of an envelope is to be renewed, and when the certificate behind its newest timestamp ends. */
+export type SealTermRow = { envelope: string; renew_at: Ts; valid_until: Ts };
 export type DownloadTokenRow = { token_sha256: string; envelope: string; created_at: Ts; expires_at: Ts };
 
 declare module "../../kernel/db.ts" {
@@ -36,7 +42,9 @@ declare module "../../kernel/db.ts" {
     leaves: LeafRow;
     merkle_nodes: NodeRow;
     anchors: AnchorRow;
+    anchor_tokens: AnchorTokenRow;
     download_tokens: DownloadTokenRow;
+    seal_terms: SealTermRow;
   }
 }
 
@@ -120,6 +128,16 @@ export async function listEnvelopeIds(reader: Reader, after: string, limit: numb
   return rows.map(({ id }) => id);
 }
 
+/** How many envelopes stand behind this id. */
+export async function countEnvelopes(reader: Reader, after: string): Promise<number> {
+  const { count } = await reader
+    .selectFrom("envelopes")
+    .select((select) => select.fn.countAll<number>().as("count"))
+    .where("id", ">", after)
+    .executeTakeFirstOrThrow();
+  return count;
+}
+
 /** Whether a job of this name is queued or runs with this payload. */
 export async function hasJob(reader: Reader, name: string, payload: object): Promise<boolean> {
   const row = await reader
@@ -149,7 +167,8 @@ export function listDeadJobs(
 /** Ids of queued mails that no job of this name will send. */
 export async function listMailsWithoutJob(reader: Reader, job: string): Promise<string[]> {
   const [mails, jobs] = await Promise.all([
-    reader.selectFrom("mails").select("id").where("status", "=", "queued").orderBy("id").execute(),
+    // As the condition of the index says it, which a bound value would not match.
+    reader.selectFrom("mails").select("id").where(sql<boolean>`status = 'queued'`).orderBy("id").execute(),
     reader.selectFrom("jobs").select("payload").where("name", "=", job).where("status", "!=", "dead").execute(),
   ]);
   const served = new Set(jobs.map(({ payload }) => payload));
@@ -168,29 +187,54 @@ export async function envelopesOfLeaves(reader: Reader, start: number, end: numb
   return rows.map(({ envelope }) => envelope);
 }
 
+/** Anchors with the token that came after them. */
+const anchorsOf = (reader: Reader) =>
+  reader
+    .selectFrom("anchors")
+    .leftJoin("anchor_tokens", "anchor_tokens.sequence", "anchors.sequence")
+    .selectAll("anchors")
+    .select(({ fn }) => fn.coalesce("anchors.timestamp_token", "anchor_tokens.token").as("timestamp_token"));
+
 export function findLatestAnchor(reader: Reader): Promise<AnchorRow | undefined> {
-  return reader.selectFrom("anchors").selectAll().orderBy("sequence", "desc").limit(1).executeTakeFirst();
+  return anchorsOf(reader).orderBy("anchors.sequence", "desc").limit(1).executeTakeFirst();
 }
 
 export function findAnchor(reader: Reader, sequence: number): Promise<AnchorRow | undefined> {
-  return reader.selectFrom("anchors").selectAll().where("sequence", "=", sequence).executeTakeFirst();
+  return anchorsOf(reader).where("anchors.sequence", "=", sequence).executeTakeFirst();
 }
 
 /** The earliest anchor that covers a leaf. */
 export function findCoveringAnchor(reader: Reader, leafIndex: number): Promise<AnchorRow | undefined> {
-  return reader
-    .selectFrom("anchors")
-    .selectAll()
-    .where("tree_size", ">", leafIndex)
-    .orderBy("tree_size")
-    .limit(1)
-    .executeTakeFirst();
+  return anchorsOf(reader).where("tree_size", ">", leafIndex).orderBy("tree_size").limit(1).executeTakeFirst();
 }
 
 /** Newest first, those before `below` when it is given. */
 export function listAnchors(reader: Reader, limit: number, below: number | undefined): Promise<AnchorRow[]> {
-  const query = reader.selectFrom("anchors").selectAll().orderBy("sequence", "desc").limit(limit);
-  return (below === undefined ? query : query.where("sequence", "<", below)).execute();
+  const query = anchorsOf(reader).orderBy("anchors.sequence", "desc").limit(limit);
+  return (below === undefined ? query : query.where("anchors.sequence", "<", below)).execute();
+}
+
+/** Those behind `after` that have no checkpoint note, in their order. */
+export function listAnchorsWithoutNote(
+  reader: Reader,
+  { after, limit }: { after: number; limit: number },
+): Promise<AnchorRow[]> {
+  return anchorsOf(reader)
+    .leftJoin("anchor_notes", "anchor_notes.sequence", "anchors.sequence")
+    .where("anchor_notes.sequence", "is", null)
+    .where("anchors.sequence", ">", after)
+    .orderBy("anchors.sequence")
+    .limit(limit)
+    .execute();
+}
+
+/** The first token stays. */
+export async function insertAnchorToken(tx: Tx, row: AnchorTokenRow): Promise<void> {
+  await tx
+    .insertInto("anchor_tokens")
+    .values(row)
+    .onConflict((conflict) => conflict.column("sequence").doNothing())
+    .execute();
 }
 
 /** @throws a unique violation when there is an anchor with this number already */
@@ -198,8 +242,90 @@ export async function insertAnchor(tx: Tx, row: AnchorRow): Promise<void> {
   await tx.insertInto("anchors").values(row).execute();
 }
 
+export async function replaceSealTerm(tx: Tx, row: SealTermRow): Promise<void> {
+  await tx
+    .insertInto("seal_terms")
+    .values(row)
+    .onConflict((conflict) => conflict.column("envelope").doUpdateSet(row))
+    .execute();
+}
+
+export function findSealTerm(reader: Reader, envelope: string): Promise<SealTermRow | undefined> {
+  return reader.selectFrom("seal_terms").selectAll().where("envelope", "=", envelope).executeTakeFirst();
+}
+
+/** Those that end first. */
+export function listSealTerms(reader: Reader, limit: number): Promise<SealTermRow[]> {
+  return reader.selectFrom("seal_terms").selectAll().orderBy("renew_at").limit(limit).execute();
+}
+
+/** Envelopes behind `after` whose files are there and sealed at one of these levels, by their ids. */
+export async function listSealedBelow(
+  reader: Reader,
+  { levels, after, limit }: { levels: readonly NonNullable<EnvelopeRow["seal_level"]>[]; after: string; limit: number },
+): Promise<string[]> {
+  const rows = await reader
+    .selectFrom("envelopes")
+    .select("id")
+    .where("seal_level", "in", levels)
+    .where("id", ">", after)
+    .where("seal", "=", "sealed")
+    .where("documents_deleted_at", "is", null)
+    .orderBy("id")
+    .limit(limit)
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
+export async function listRetentions(reader: Reader): Promise<{ id: string; days: number | null }[]> {
+  return await reader.selectFrom("organizations").select(["id", "retention_days as days"]).orderBy("id").execute();
+}
+
+/** How many envelopes of each organization lost their documents. */
+export async function countDeleted(reader: Reader): Promise<Map<string, number>> {
+  const rows = await reader
+    .selectFrom("envelopes")
+    .select(["organization", ({ fn }) => fn.countAll<number>().as("count")])
+    .where("documents_deleted_at", "is not", null)
+    .groupBy("organization")
+    .execute();
+  return new Map(rows.map(({ organization, count }) => [organization, count]));
+}
+
+/** Of all envelopes that are held. */
+export async function listHolds(reader: Reader): Promise<{ id: string; hold: string }[]> {
+  const rows = await reader
+    .selectFrom("envelopes")
+    .select(["id", "legal_hold"])
+    .where("legal_hold", "is not", null)
+    .execute();
+  return rows.flatMap(({ id, legal_hold: hold }) => (hold === null ? [] : [{ id, hold }]));
+}
+
+/** Those among these ids that there are. */
+export async function knownEnvelopes(reader: Reader, ids: readonly string[]): Promise<Set<string>> {
+  const rows = await reader.selectFrom("envelopes").select("id").where("id", "in", ids).execute();
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** Envelopes up to this id that were created after this time. */
+export async function countCreatedSince(reader: Reader, { upTo, since }: { upTo: string; since: Ts }): Promise<number> {
+  const { count } = await reader
+    .selectFrom("envelopes")
+    .select(({ fn }) => fn.countAll<number>().as("count"))
+    .where("id", "<=", upTo)
+    .where("created_at", ">", since)
+    .executeTakeFirstOrThrow();
+  return count;
+}
+
 export async function insertDownloadTokens(tx: Tx, rows: readonly DownloadTokenRow[]): Promise<void> {
   await tx.insertInto("download_tokens").values(rows).execute();
+}
+
+/** Those that ended before this. */
+export async function deleteDownloadTokens(tx: Tx, before: Ts): Promise<void> {
+  await tx.deleteFrom("download_tokens").where("expires_at", "<", before).execute();
 }
 
 export function findDownloadToken(reader: Reader, tokenSha256: string): Promise<DownloadTokenRow | undefined> {

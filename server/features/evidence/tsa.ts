@@ -19,18 +19,24 @@ export type TimeSource = {
   timestampTime(imprint: Uint8Array): Promise<Uint8Array>;
 };
 
+export type OutsideAuthority = Omit<TimeSource, "next"> & { next(): Extract<TimestampSource, { kind: "request" }> };
+
 /** The policy of the built-in authority: the time of the appliance's clock, to the second (X.667 arc, a UUID). */
 const builtInPolicy = "2.25.220436482539029581047430470388263472295";
-const timeoutMs = 5_000;
 const largestAnswer = 64 * 1024;
 /** Seconds that the clock of an outside authority and ours may differ. */
 const tolerance = 300;
 
 /** The sources in the order in which they are tried: the configured URLs, then the built-in authority if it may step in. */
 export async function timeSources(deps: Deps): Promise<TimeSource[]> {
-  const { tsaUrls, tsaFallback } = deps.config;
-  const outside = tsaUrls.map((url) => outsideAuthority(deps, url));
+  const { tsaFallback } = deps.config;
+  const outside = outsideAuthorities(deps);
   return outside.length === 0 || tsaFallback ? [...outside, await builtInAuthority(deps)] : outside;
+}
+
+/** Those of the list alone, in its order. */
+export function outsideAuthorities(deps: Deps): OutsideAuthority[] {
+  return deps.config.tsaUrls.map((url) => outsideAuthority(deps, url));
 }
 
 async function builtInAuthority(deps: Deps): Promise<TimeSource> {
@@ -43,6 +49,7 @@ async function builtInAuthority(deps: Deps): Promise<TimeSource> {
       certificates: authority.certificates,
       policy: builtInPolicy,
       serial: positive(16),
+      privateKey: authority.privateKey,
     }),
     signTimestamp: (bytes) => authority.sign(bytes),
     timestampTime: async () => Buffer.from(deps.clock.ts(), "ascii"),
@@ -50,7 +57,7 @@ async function builtInAuthority(deps: Deps): Promise<TimeSource> {
   };
 }
 
-function outsideAuthority(deps: Deps, url: string): TimeSource {
+function outsideAuthority(deps: Deps, url: string): OutsideAuthority {
   return {
     label: URL.parse(url)?.host ?? url,
     internal: false,
@@ -62,7 +69,7 @@ function outsideAuthority(deps: Deps, url: string): TimeSource {
         method: "POST",
         headers: { "content-type": "application/timestamp-query", accept: "application/timestamp-reply" },
         body: request,
-        timeoutMs,
+        timeoutMs: deps.config.tsaTimeoutSeconds * 1000,
         maxBytes: largestAnswer,
       });
       if (answer.status !== 200) throw new Error(`the authority answered with status ${answer.status}`);
@@ -81,7 +88,7 @@ function positive(bytes: number): string {
 const roots = new WeakMap<Config, Uint8Array[]>();
 
 /** DER of what an outside authority's chain may end in: the roots that Node trusts, and the operator's own (`caFile`). */
-function trustedRoots(config: Config): Uint8Array[] {
+export function trustedRoots(config: Config): Uint8Array[] {
   let trusted = roots.get(config);
   if (!trusted) {
     trusted = trustedAuthorities(config.caFile).flatMap(certificatesIn);

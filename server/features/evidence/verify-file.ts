@@ -1,20 +1,28 @@
-import { createHash } from "node:crypto";
+import { createHash, X509Certificate } from "node:crypto";
+import { inflateRawSync } from "node:zlib";
 import type { SealReport } from "../../../workers/seal/verify.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import type { Outbound } from "../../kernel/outbound.ts";
+import { TaskCrashed, TaskTimeout } from "../../kernel/pool.ts";
 import { type AnchorKey, AnchorKeys } from "../keys/contract.ts";
-import { caCertificates, publicAnchorKeys } from "../keys/service.ts";
+import { authorities, publicAnchorKeys } from "../keys/service.ts";
+import { toHex } from "./anchor.ts";
+import { type BundleChecks, checkBundle, type Pins } from "./bundle.ts";
 import { VerifyResult } from "./contract.ts";
 import { certificatesIn, derOf } from "./pem.ts";
+import { type Authorities, examineUnder, sealSteps, tokenStep, trustedOf } from "./seal-steps.ts";
 import { lookUpDocument } from "./service.ts";
-import { type Step, verifyEvidence } from "./verify.ts";
+import { keysUnder, type Step, sha256, stepOf, verifyEvidence } from "./verify.ts";
+import { readZip } from "./zip.ts";
+
+/** What is known of a file; evidence that was handed over knows no envelope but its id. */
+export type Known = VerifyResult | (Omit<VerifyResult & { status: "anchored" }, "envelope"> & { envelope: null });
 
 /** Where leaf, proof, anchor, keys and certificates come from. */
 export type EvidenceSource = {
-  lookUp(sha256: string): Promise<VerifyResult>;
+  lookUp(sha256: string): Promise<Known>;
   keys: readonly AnchorKey[];
-  /** DER of CA certificates. */
-  certificates: readonly Uint8Array[];
+  authorities: Authorities;
 };
 
 export type FileVerdict =
@@ -22,100 +30,188 @@ export type FileVerdict =
   | "valid"
   /** Everything holds, but the keys came with the evidence. */
   | "unpinned"
+  /** Everything holds under trusted keys, and was made in test mode: it says nothing of who signed. */
+  | "test"
+  /** Everything holds under trusted keys, and the bundle has something in it that nothing proves. */
+  | "incomplete"
   /** The seal holds under trusted keys, and no anchor covers it yet. */
   | "not-anchored"
+  /** The evidence holds; the document was deleted, and no copy of it was given. */
+  | "no-document"
+  /** Nobody sealed exactly these bytes here; of a file that could be looked into. */
+  | "unknown"
+  /** Something is wrong: `causes` says what. */
   | "invalid";
 
 export type FileReport = {
   verdict: FileVerdict;
   /** 0 valid, 2 consistent but not proven, 1 anything wrong. */
   exitCode: 0 | 1 | 2;
-  sha256: string;
-  size: number;
+  /** Of the file that was checked; null where only the evidence of one was there. */
+  sha256: string | null;
+  size: number | null;
   /** The PDF's own signatures and time stamps. */
-  seals: SealReport;
-  /** What the look-up says. */
-  evidence: VerifyResult;
-  /** Leaf, path, anchor, signature, key; empty without an anchor. */
+  seals: SealReport | null;
+  /** Made in test mode, as the leaf says; null without one. */
+  testMode: boolean | null;
+  /** What the look-up says; null for a bundle that cannot be read. */
+  evidence: Known | null;
+  /** Every check: leaf, path, anchor, signature, key, what else a bundle holds, and the PDF's own. */
   steps: Step[];
-  /** What is wrong, in sentences. */
+  /** What is wrong, one code a cause. */
+  causes: string[];
+  /** The same in sentences. */
   problems: string[];
 };
 
-export type Pins = {
-  /** `kid` of trusted anchor keys. */
-  kids: readonly string[];
-  /** SHA-256, lower-case hex, of trusted CA certificates. */
-  certificates: readonly string[];
-};
+const exitCodes = {
+  valid: 0,
+  unpinned: 2,
+  test: 2,
+  incomplete: 2,
+  "not-anchored": 2,
+  "no-document": 2,
+  unknown: 1,
+  invalid: 1,
+} as const;
+
+type CheckDeps = Pick<Deps, "pool" | "clock">;
+
+/** The complete validation, in the worker threads. */
+function checksOf({ pool, clock }: CheckDeps): BundleChecks {
+  return {
+    at: clock.ts(),
+    async pdf(pdf, { seals, timestamps }, at) {
+      const trust = { trusted: certificatesOf(seals), trustedTimestamp: certificatesOf(timestamps), at };
+      const checked = await pool.run("verifyPdf", { pdf, ...trust }).catch((error: unknown) => {
+        if (error instanceof TaskTimeout || error instanceof TaskCrashed) return null;
+        throw error;
+      });
+      if (checked === null) return beyondChecking(pdf);
+      if (!checked.ok) throw new Error("the file could not be verified");
+      return checked.value;
+    },
+    async token(token, imprint, trusted) {
+      const checked = await pool.run("verifyToken", { token, imprint, trusted: certificatesOf(trusted) });
+      if (!checked.ok) throw new Error("the token could not be verified");
+      return checked.value;
+    },
+  };
+}
+
+/** Of a file that takes longer, or more memory, than any that is sealed here: made to resist, it is not believed. */
+const beyondChecking = (pdf: Uint8Array): SealReport => ({
+  valid: false,
+  sha256: createHash("sha256").update(pdf).digest("hex"),
+  size: pdf.length,
+  problems: ["too-complex"],
+  signatures: [],
+  level: null,
+  protectedUntil: null,
+});
+
+/** Each must be a certificate before a worker takes it for one. @throws TypeError */
+function certificatesOf(trusted: readonly Uint8Array[]): Uint8Array[] {
+  try {
+    return trusted.map((der) => new X509Certificate(der).raw);
+  } catch (cause) {
+    throw new TypeError("not a certificate", { cause });
+  }
+}
 
 /**
  * Checks a sealed PDF completely: its seals, and that it stands in a signed anchor.
  * @param pins what is trusted from outside of `source`: without them the verdict is at best `unpinned`
  */
 export async function verifyFile(
-  deps: Pick<Deps, "pool" | "clock">,
+  deps: CheckDeps,
   bytes: Uint8Array,
   source: EvidenceSource,
   pins: Pins,
-): Promise<FileReport> {
-  const sha256 = createHash("sha256").update(bytes).digest("hex");
-  const [checked, evidence] = await Promise.all([
-    deps.pool.run("verifyPdf", { pdf: bytes, trusted: [...source.certificates], at: deps.clock.ts() }),
-    source.lookUp(sha256),
-  ]);
-  if (!checked.ok) throw new Error("the file could not be verified");
-  const seals = checked.value;
+): Promise<FileReport & { seals: SealReport }> {
+  const checks = checksOf(deps);
+  const { authorities } = source;
+  const under = { authorities, pins, at: checks.at };
+  const { report: seals, pinned: sealsPinned } = await examineUnder(checks.pdf, bytes, under);
+  const evidence = await source.lookUp(seals.sha256);
   const anchored =
     evidence.status === "anchored"
-      ? verifyEvidence({ ...evidence, sha256, keys: source.keys, pinnedKids: pins.kids })
+      ? verifyEvidence({ ...evidence, sha256: seals.sha256, ...keysUnder(source.keys, pins) })
       : null;
-  const problems = [
-    ...sealProblems(seals),
-    ...(evidence.status === "unknown" ? ["Nobody sealed exactly these bytes here."] : []),
-    ...(evidence.status !== "unknown" && evidence.leaf.documentSha256 !== sha256
-      ? ["The leaf names another file."]
-      : []),
-    ...(anchored?.steps ?? []).filter(({ ok }) => !ok).map(({ detail }) => detail),
-  ];
-  const pinned =
-    (anchored?.pinned ?? true) && source.certificates.every((der) => pins.certificates.includes(hashOf(der)));
-  const verdict = problems.length > 0 ? "invalid" : !pinned ? "unpinned" : anchored === null ? "not-anchored" : "valid";
-  const exitCode = verdict === "valid" ? 0 : verdict === "invalid" ? 1 : 2;
+  const stampers = trustedOf(authorities, pins).timestamps;
+  const token = evidence.anchor ? [await tokenStep(evidence.anchor, stampers, checks.token)] : [];
+  const steps = [...(anchored?.steps ?? [documentStep(evidence, seals.sha256)]), ...token, ...sealSteps(seals)];
+  const pinned = (anchored?.pinned ?? true) && sealsPinned;
+  const testMode = evidence.leaf?.testMode ?? null;
+  const holding = !pinned ? "unpinned" : testMode ? "test" : anchored === null ? "not-anchored" : "valid";
+  const tooComplex = seals.problems.includes("too-complex");
+  const wrong = evidence.status === "unknown" && !tooComplex ? "unknown" : "invalid";
+  const verdict = steps.some(({ ok }) => ok === false) ? wrong : holding;
+  return { ...judged(verdict, steps), sha256: seals.sha256, size: bytes.length, seals, testMode, evidence };
+}
+
+function documentStep(evidence: Known, own: string): Step {
+  const stated = evidence.leaf?.documentSha256;
+  const code = stated === undefined ? "document-unknown" : stated === own ? "document-fits" : "document-differs";
+  return stepOf("document", { ok: stated === own, code, bytes: [{ label: "sha256-file", value: own }] });
+}
+
+/** What follows from the steps: the causes are theirs, by the closest name. */
+function judged(verdict: FileVerdict, steps: Step[]) {
+  const wrong = steps.filter(({ ok }) => ok === false);
+  const causes = wrong.flatMap(({ code, values }) => (values.problems?.length ? [...values.problems] : [code]));
   return {
     verdict,
-    exitCode,
-    sha256,
-    size: bytes.length,
-    seals,
-    evidence,
-    steps: anchored?.steps ?? [],
-    problems,
+    exitCode: exitCodes[verdict],
+    steps,
+    causes: [...new Set<string>(causes)],
+    problems: wrong.map(({ detail }) => detail),
   };
 }
 
-function sealProblems(report: SealReport): string[] {
-  const ofFile = report.problems.map((problem) => `The PDF: ${problem}.`);
-  return [
-    ...ofFile,
-    ...ownSignatures(report).flatMap(({ field, problems, timestamp }) => [
-      ...problems.map((problem) => `Signature “${field}”: ${problem}.`),
-      ...(timestamp?.problems ?? []).map((problem) => `Time stamp of “${field}”: ${problem}.`),
-    ]),
-  ];
+const largestBundle = 1024 * 1024 * 1024;
+
+/**
+ * Checks an evidence bundle and everything in it, without a server.
+ * @param held the file that somebody has; without it the one of the bundle
+ * @throws ZipError when the archive cannot be read
+ */
+export async function verifyBundle(
+  deps: CheckDeps,
+  archive: Uint8Array,
+  pins: Pins,
+  held?: Uint8Array,
+): Promise<FileReport> {
+  const files = await readZip(archive, async (bytes, size) =>
+    inflateRawSync(bytes, { maxOutputLength: Math.min(size + 1, largestBundle) }),
+  );
+  const { verdict, steps, evidence, document, testMode } = await checkBundle(files, pins, checksOf(deps), held);
+  return {
+    ...judged(verdict, steps),
+    sha256: document?.sha256 ?? null,
+    size: document?.size ?? null,
+    seals: document?.seals ?? null,
+    testMode: evidence && testMode,
+    evidence: evidence && {
+      status: "anchored",
+      sha256: evidence.leaf.documentSha256,
+      envelope: null,
+      leaf: evidence.leaf,
+      proof: evidence.proof,
+      anchor: evidence.anchor,
+    },
+  };
 }
-
-/** Those that were in the file before it was sealed say nothing about the seal. */
-export const ownSignatures = ({ signatures }: SealReport) => signatures.filter(({ foreign }) => !foreign);
-
-const hashOf = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
 
 /** The data folder at hand: its own keys are trusted. */
 export async function ownEvidence(deps: Deps): Promise<{ source: EvidenceSource; pins: Pins }> {
-  const [keys, pems] = await Promise.all([publicAnchorKeys(deps.db.read), caCertificates(deps.db.read)]);
-  const certificates = pems.map(derOf);
-  const source = { lookUp: (sha256: string) => lookUpDocument(deps, sha256), keys, certificates };
-  return { source, pins: { kids: keys.map(({ kid }) => kid), certificates: certificates.map(hashOf) } };
+  const [keys, pems] = await Promise.all([publicAnchorKeys(deps.db.read), authorities(deps.db.read)]);
+  const own = { seals: pems.seals.map(derOf), timestamps: pems.timestamps.map(derOf) };
+  const prints = (list: readonly Uint8Array[]) => list.map((der) => toHex(sha256(der)));
+  return {
+    source: { lookUp: (sha256: string) => lookUpDocument(deps, sha256), keys, authorities: own },
+    pins: { kids: [], keys, certificates: prints(own.seals), timestamps: prints(own.timestamps) },
+  };
 }
 
 const timeoutMs = 20_000;
@@ -141,10 +237,14 @@ export async function remoteEvidence(outbound: Outbound, server: string): Promis
   };
   const text = async (path: string, body?: unknown) => Buffer.from(await call(path, body)).toString("utf8");
   const { keys } = AnchorKeys.parse(JSON.parse(await text("/.well-known/svc/keys.json")));
-  const certificates = certificatesIn(await text("/.well-known/svc/certificates.pem"));
+  const listed = async (path: string) => certificatesIn(await text(`/.well-known/svc/${path}`));
+  const authorities = {
+    seals: await listed("certificates.pem"),
+    timestamps: await listed("timestamp-certificates.pem"),
+  };
   return {
     lookUp: async (sha256) => VerifyResult.parse(JSON.parse(await text("/v1/public/verify", { sha256 }))),
     keys,
-    certificates,
+    authorities,
   };
 }

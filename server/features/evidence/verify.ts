@@ -4,6 +4,7 @@ import type { AnchorKey } from "../keys/contract.ts";
 import { anchorBytes, fromBase64, fromHex, leafBytes, thumbprintBytes, toBase64Url, toHex } from "./anchor.ts";
 import type { Anchor, InclusionProof, Leaf } from "./contract.ts";
 import { leafHash, nodeHash, type Sha256, verifyInclusion } from "./merkle.ts";
+import { type FindingCode, type FindingValues, findingText, type StepName } from "./words.ts";
 
 /**
  * Checks that a document stands in a signed anchor, with nothing but the bytes at hand: in a browser, in the command
@@ -15,16 +16,31 @@ hashes.sha512 = sha512;
 
 export const sha256: Sha256 = (bytes) => nobleSha256(bytes);
 
-export type StepName = "document" | "leaf" | "path" | "anchor" | "signature" | "key";
-
 /** One step, with the bytes that it was about, so that anybody can repeat it. */
 export type Step = {
   name: StepName;
-  ok: boolean;
-  /** A sentence for people. */
+  /** Null for what is not judged: nothing is claimed then. */
+  ok: boolean | null;
+  /** What was found, one code a cause, and what the sentence of it is filled in with. */
+  code: FindingCode;
+  values: FindingValues;
+  /** The sentence in English. */
   detail: string;
+  /** `label` is one of `labels` in `words.ts`, or a formula. */
   bytes: { label: string; value: string }[];
 };
+
+/** What a check found, before its step has a name. */
+export type Finding = Pick<Step, "ok" | "code"> & { values?: FindingValues; bytes?: Step["bytes"] };
+
+export const stepOf = (name: StepName, { ok, code, values = {}, bytes = [] }: Finding): Step => ({
+  name,
+  ok,
+  code,
+  values,
+  detail: findingText(code, values),
+  bytes,
+});
 
 export type EvidenceReport = {
   /** Every step holds. */
@@ -45,32 +61,55 @@ export type Evidence = {
   pinnedKids?: readonly string[] | undefined;
 };
 
+/** What is known of a key from elsewhere counts, its validity above all; of the others the evidence's own word. */
+export function keysUnder(
+  given: readonly AnchorKey[],
+  pins: { kids: readonly string[]; keys?: readonly AnchorKey[] },
+): { keys: AnchorKey[]; pinnedKids: string[] } {
+  const known = pins.keys ?? [];
+  const others = given.filter(({ kid }) => known.every((key) => key.kid !== kid));
+  return { keys: [...known, ...others], pinnedKids: [...pins.kids, ...known.map(({ kid }) => kid)] };
+}
+
 /** Never throws on bad evidence: a step that cannot be computed has failed. */
 export function verifyEvidence(evidence: Evidence): EvidenceReport {
   const steps = [
     guarded("document", () => checkDocument(evidence)),
     guarded("leaf", () => checkLeaf(evidence)),
+    ...(evidence.leaf.testMode ? [stepOf("leaf", { ok: null, code: "leaf-test" })] : []),
     guarded("path", () => checkPath(evidence)),
     guarded("anchor", () => checkAnchor(evidence)),
     guarded("signature", () => checkSignature(evidence)),
     guarded("key", () => checkKey(evidence)),
   ];
   return {
-    valid: steps.every(({ ok }) => ok),
+    valid: steps.every(({ ok }) => ok !== false),
     pinned: evidence.pinnedKids?.includes(evidence.anchor.kid) ?? false,
     steps,
   };
 }
 
-type Finding = Omit<Step, "name">;
-
-function guarded(name: StepName, check: () => Finding): Step {
-  try {
-    return { name, ...check() };
-  } catch (error) {
-    const detail = `The evidence cannot be read: ${error instanceof Error ? error.message : String(error)}.`;
-    return { name, ok: false, detail, bytes: [] };
+/** What a check found that cannot go on. */
+export class CheckFault extends Error {
+  readonly finding: Finding;
+  constructor(finding: Finding) {
+    super(finding.code);
+    this.finding = finding;
   }
+}
+
+/** What a check throws is what it found. */
+export function guarded(name: StepName, check: () => Finding): Step {
+  try {
+    return stepOf(name, check());
+  } catch (error) {
+    return stepOf(name, findingOf(error));
+  }
+}
+
+export function findingOf(error: unknown): Finding {
+  if (error instanceof CheckFault) return error.finding;
+  return { ok: false, code: "unreadable", values: { reason: error instanceof Error ? error.message : String(error) } };
 }
 
 const utf8 = new TextDecoder();
@@ -79,9 +118,9 @@ function checkDocument({ sha256: own, leaf }: Evidence): Finding {
   const ok = own === leaf.documentSha256;
   return {
     ok,
-    detail: ok ? "The file is the one that the leaf names." : "The leaf names another file.",
+    code: ok ? "document-fits" : "document-differs",
     bytes: [
-      { label: "SHA-256 of the file", value: own },
+      { label: "sha256-file", value: own },
       { label: "documentSha256", value: leaf.documentSha256 },
     ],
   };
@@ -93,10 +132,10 @@ function checkLeaf({ leaf, proof }: Evidence): Finding {
   const ok = hash === proof.leafHash;
   return {
     ok,
-    detail: ok ? "The leaf has the hash that the proof starts with." : "The proof starts with another leaf.",
+    code: ok ? "leaf-fits" : "leaf-differs",
     bytes: [
-      { label: "Leaf (RFC 8785)", value: utf8.decode(bytes) },
-      { label: "SHA-256(0x00 ‖ leaf)", value: hash },
+      { label: "leaf", value: utf8.decode(bytes) },
+      { label: "leafHash", value: hash },
     ],
   };
 }
@@ -112,9 +151,8 @@ function checkPath({ leaf, proof, anchor }: Evidence): Finding {
   const ok = proof.treeSize === anchor.treeSize && verifyInclusion(sha256, given);
   return {
     ok,
-    detail: ok
-      ? `The path leads from leaf ${proof.leafIndex} to the root over ${proof.treeSize} leaves.`
-      : "The path does not lead to the root that the anchor signs.",
+    code: ok ? "path-fits" : "path-differs",
+    values: { index: proof.leafIndex, size: proof.treeSize },
     bytes: [...climb(proof, given.leafHash), { label: "rootHash", value: anchor.rootHash }],
   };
 }
@@ -138,24 +176,26 @@ function checkAnchor({ anchor }: Evidence): Finding {
   const ok = hash === anchor.anchorHash;
   return {
     ok,
-    detail: ok ? `This is anchor ${anchor.sequence}.` : "The anchor does not have the hash that it states.",
+    code: ok ? "anchor-fits" : "anchor-differs",
+    values: { sequence: anchor.sequence },
     bytes: [
-      { label: "Anchor (RFC 8785)", value: utf8.decode(bytes) },
-      { label: "SHA-256(anchor)", value: hash },
+      { label: "anchor", value: utf8.decode(bytes) },
+      { label: "anchorHash", value: hash },
     ],
   };
 }
 
 function checkSignature({ anchor, keys }: Evidence): Finding {
   const key = keys.find(({ kid }) => kid === anchor.kid);
-  if (!key) return { ok: false, detail: "The key of the anchor is not among the published keys.", bytes: [] };
+  if (!key) return { ok: false, code: "key-missing" };
   const ok = signatureHolds(anchor, key);
   return {
     ok,
-    detail: ok ? "The anchor is signed with the published key." : "The signature of the anchor does not hold.",
+    code: ok ? "signature-holds" : "signature-broken",
     bytes: [
-      { label: "Ed25519 public key", value: toHex(fromBase64(key.x)) },
-      { label: "Signature", value: toHex(fromBase64(anchor.signature)) },
+      { label: "kid", value: anchor.kid },
+      { label: "publicKey", value: toHex(fromBase64(key.x)) },
+      { label: "signature", value: toHex(fromBase64(anchor.signature)) },
     ],
   };
 }
@@ -167,19 +207,19 @@ function signatureHolds(anchor: Anchor, key: AnchorKey): boolean {
 
 function checkKey({ anchor, keys }: Evidence): Finding {
   const key = keys.find(({ kid }) => kid === anchor.kid);
-  if (!key) return { ok: false, detail: "The key of the anchor is not among the published keys.", bytes: [] };
+  if (!key) return { ok: false, code: "key-missing" };
   const thumbprint = toBase64Url(sha256(thumbprintBytes(key.x)));
   const inTime =
     Date.parse(key.validFrom) <= Date.parse(anchor.createdAt) &&
     (key.validUntil === null || Date.parse(anchor.createdAt) <= Date.parse(key.validUntil));
   const ok = thumbprint === key.kid && inTime;
-  const wrong = inTime ? "The key does not have the thumbprint that it states." : "The key was not valid at that time.";
   return {
     ok,
-    detail: ok ? `The key was valid when the anchor was signed, ${anchor.createdAt}.` : wrong,
+    code: ok ? "key-fits" : inTime ? "key-renamed" : "key-not-valid",
+    values: { at: anchor.createdAt },
     bytes: [
-      { label: "Thumbprint (RFC 7638)", value: thumbprint },
-      { label: "Valid", value: `${key.validFrom} – ${key.validUntil ?? "now"}` },
+      { label: "kid", value: thumbprint },
+      { label: "validity", value: `${key.validFrom} – ${key.validUntil ?? ""}` },
     ],
   };
 }

@@ -24,6 +24,7 @@ export type CertificateRequest = {
 
 const oids = {
   sha256WithRsa: "1.2.840.113549.1.1.11",
+  ecdsaWithSha256: "1.2.840.10045.4.3.2",
   organizationName: "2.5.4.10",
   commonName: "2.5.4.3",
   subjectKeyIdentifier: "2.5.29.14",
@@ -57,6 +58,31 @@ export async function issueCertificate(request: CertificateRequest): Promise<Uin
   const signature = await signAsync("sha256", bytes, issuer.privateKey);
   const certificate = sequence(body, algorithm, primitive(Type.BITSTRING, `\0${signature.toString("latin1")}`));
   return Buffer.from(asn1.toDer(certificate).getBytes(), "latin1");
+}
+
+/**
+ * A request for a certificate (PKCS #10, RFC 2986) that another authority is to issue.
+ * @param subject people and authorities read it; the authority may change it
+ * @returns DER
+ */
+export async function requestCertificate(about: {
+  subject: { organization: string; commonName: string };
+  publicKey: KeyObject;
+  sign(bytes: Uint8Array): Promise<Uint8Array>;
+}): Promise<Uint8Array> {
+  const rsa = about.publicKey.asymmetricKeyType === "rsa";
+  const body = sequence(
+    integer("\0"),
+    name(about.subject.commonName, about.subject.organization),
+    asn1.fromDer(publicKeyInfo(about.publicKey)),
+    context(0),
+  );
+  const signature = await about.sign(Buffer.from(asn1.toDer(body).getBytes(), "latin1"));
+  const algorithm = rsa
+    ? sequence(oid(oids.sha256WithRsa), primitive(Type.NULL, ""))
+    : sequence(oid(oids.ecdsaWithSha256));
+  const bits = primitive(Type.BITSTRING, `\0${Buffer.from(signature).toString("latin1")}`);
+  return Buffer.from(asn1.toDer(sequence(body, algorithm, bits)).getBytes(), "latin1");
 }
 
 function extensions({ profile, publicKey, issuer }: CertificateRequest): forge.asn1.Asn1[] {
@@ -114,10 +140,12 @@ function time(ms: number): forge.asn1.Asn1 {
     : primitive(Type.GENERALIZEDTIME, asn1.dateToGeneralizedTime(date));
 }
 
-function name(commonName: string): forge.asn1.Asn1 {
+function name(commonName: string, organization = "Signet"): forge.asn1.Asn1 {
   const part = (id: string, text: string) =>
-    asn1.create(Class.UNIVERSAL, Type.SET, true, [sequence(oid(id), primitive(Type.UTF8, text))]);
-  return sequence(part(oids.organizationName, "Signet"), part(oids.commonName, commonName));
+    asn1.create(Class.UNIVERSAL, Type.SET, true, [
+      sequence(oid(id), primitive(Type.UTF8, Buffer.from(text, "utf8").toString("latin1"))),
+    ]);
+  return sequence(part(oids.organizationName, organization), part(oids.commonName, commonName));
 }
 
 const primitive = (type: forge.asn1.Type, value: string) => asn1.create(Class.UNIVERSAL, type, false, value);

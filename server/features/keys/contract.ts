@@ -47,7 +47,7 @@ export const getCertificates = endpoint({
   path: "/.well-known/svc/certificates.pem",
   id: "getCertificates",
   tag: "Verification",
-  summary: "The CA certificates behind seals and time stamps, to be trusted by whoever verifies",
+  summary: "The CA certificates behind seals, to be trusted by whoever verifies",
   credential: "public",
   rateLimit: wellKnownLimit,
   responses: { 200: { kind: "bytes", types: [pemType] } },
@@ -56,4 +56,19 @@ export const getCertificates = endpoint({
   cors: true,
 });
 
-export const endpoints = [getAnchorKeys, getCertificates] as const;
+export const getTimestampCertificates = endpoint({
+  method: "GET",
+  path: "/.well-known/svc/timestamp-certificates.pem",
+  id: "getTimestampCertificates",
+  tag: "Verification",
+  summary:
+    "The CA certificates behind time stamps, to be trusted for nothing else: an outside authority may be among them",
+  credential: "public",
+  rateLimit: wellKnownLimit,
+  responses: { 200: { kind: "bytes", types: [pemType] } },
+  errors: ["rate-limited"],
+  cache,
+  cors: true,
+});
+
+export const endpoints = [getAnchorKeys, getCertificates, getTimestampCertificates] as const;

@@ -1,86 +1,145 @@
 import { createHash, generateKeyPair, type KeyObject, randomBytes } from "node:crypto";
 import { promisify } from "node:util";
 import { toTs } from "../../kernel/clock.ts";
+import type { MadeKind } from "./kinds.ts";
 import { thumbprint } from "./public-keys.ts";
-import type { KeyPurpose, KeyRow } from "./store.ts";
+import type { KeyAlgorithm, KeyPurpose, KeyRow } from "./store.ts";
 
 const generate = promisify(generateKeyPair);
 const yearMs = 365.25 * 24 * 60 * 60 * 1000;
 const years = { ca: 20, seal: 3, timestamp: 5 };
+const titles = { ca: "CA", seal: "Seal", timestamp: "Time Stamping" };
 /** Clocks of those who verify may be this far behind. */
 const skewMs = 5 * 60 * 1000;
 
+export type CertifiedPurpose = "seal" | "timestamp";
+export type Issuer = { commonName: string; publicKey: KeyObject; privateKey: KeyObject; notAfter: number };
+/** Where a private key lies, as its row says it. */
+export type KeptKey = Pick<KeyRow, "storage" | "token_key" | "private_key">;
+/** Keeps a private key for the row with this id. */
+export type Keep = (id: string) => KeptKey;
 type Pair = { publicKey: KeyObject; privateKey: KeyObject };
+type Encrypt = (pkcs8: Uint8Array, id: string) => string;
 
-/**
- * Makes the keys of a new installation: an authority and what it certifies, and the key that signs anchors.
- * The slow ones (RSA) are made in the background threads of Node, side by side.
- * @param encrypt of the PKCS#8 bytes, for the row with this id
- */
-export async function generateKeys(
-  nowMs: number,
-  encrypt: (pkcs8: Uint8Array, id: string) => string,
-): Promise<KeyRow[]> {
-  const [ca, seal, timestamp, anchor, { issueCertificate }] = await Promise.all([
-    generate("rsa", { modulusLength: 3072 }),
-    generate("rsa", { modulusLength: 3072 }),
-    generate("ec", { namedCurve: "P-256" }),
-    generate("ed25519"),
-    import("./certificates.ts"),
-  ]);
-  // Tells the certificates of two installations apart where somebody trusts both.
-  const label = randomBytes(4).toString("hex");
-  const notBefore = Math.floor((nowMs - skewMs) / 1000) * 1000;
-  const issuer = { commonName: `Signet CA ${label}`, ...ca };
-  const certified = async (
-    pair: Pair,
-    purpose: "ca" | "seal" | "timestamp",
-    commonName: string,
-    algorithm: KeyRow["algorithm"],
-  ): Promise<KeyRow> => {
-    const notAfter = notBefore + years[purpose] * yearMs;
-    const request = { profile: purpose, commonName, publicKey: pair.publicKey, issuer, notBefore, notAfter };
-    const certificate = await issueCertificate({ ...request, serial: randomBytes(16) });
-    const id = createHash("sha256").update(certificate).digest("hex");
-    return row(pair, { id, purpose, algorithm, certificate, validFrom: notBefore, validUntil: notAfter, encrypt });
-  };
-  return await Promise.all([
-    certified(ca, "ca", issuer.commonName, "rsa-3072"),
-    certified(seal, "seal", `Signet Seal ${label}`, "rsa-3072"),
-    certified(timestamp, "timestamp", `Signet Time Stamping ${label}`, "ec-p256"),
-    row(anchor, {
-      id: thumbprint(anchor.publicKey),
-      purpose: "anchor",
-      algorithm: "ed25519",
-      certificate: null,
-      validFrom: nowMs,
-      validUntil: null,
-      encrypt,
-    }),
-  ]);
+/** A pair in software; RSA in a background thread. */
+export function makePair(kind: MadeKind): Promise<Pair> {
+  if (kind === "ed25519") return generate("ed25519");
+  if (kind === "ec-p256") return generate("ec", { namedCurve: "P-256" });
+  return generate("rsa", { modulusLength: kind === "rsa-4096" ? 4096 : 3072 });
 }
 
-function row(
-  pair: Pair,
-  about: {
-    id: string;
-    purpose: KeyPurpose;
-    algorithm: KeyRow["algorithm"];
-    certificate: Uint8Array | null;
-    validFrom: number;
-    validUntil: number | null;
-    encrypt: (pkcs8: Uint8Array, id: string) => string;
-  },
-): KeyRow {
+/** Under the master key, in the database. */
+export function keepInSoftware(privateKey: KeyObject, encrypt: Encrypt): Keep {
+  return (id) => ({
+    storage: "software",
+    token_key: null,
+    private_key: encrypt(privateKey.export({ type: "pkcs8", format: "der" }), id),
+  });
+}
+
+/** An authority that will certify itself, under a name of its own. */
+export function authorityOf(pair: Pair, nowMs: number): Issuer {
+  // Tells the certificates of two installations apart where somebody trusts both, and those of two authorities of one.
+  const label = randomBytes(4).toString("hex");
+  return { commonName: `Signet ${titles.ca} ${label}`, ...pair, notAfter: beginning(nowMs) + years.ca * yearMs };
+}
+
+/**
+ * Makes the keys of a new installation: an authority and what it certifies, and the key that signs anchors, all in use.
+ * The slow ones (RSA) are made side by side.
+ * @param encrypt of the PKCS#8 bytes, for the row with this id
+ */
+export async function generateKeys(nowMs: number, encrypt: Encrypt): Promise<KeyRow[]> {
+  const [ca, seal, timestamp, anchor] = await Promise.all([
+    makePair("rsa-3072"),
+    makePair("rsa-3072"),
+    makePair("ec-p256"),
+    makePair("ed25519"),
+  ]);
+  const issuer = authorityOf(ca, nowMs);
+  const software = (pair: Pair) => keepInSoftware(pair.privateKey, encrypt);
+  const rows = await Promise.all([
+    certified({ purpose: "ca", algorithm: "rsa-3072", publicKey: ca.publicKey, keep: software(ca), issuer, nowMs }),
+    certified({ purpose: "seal", algorithm: "rsa-3072", ...seal, keep: software(seal), issuer, nowMs }),
+    certified({ purpose: "timestamp", algorithm: "ec-p256", ...timestamp, keep: software(timestamp), issuer, nowMs }),
+    anchorRow(anchor.publicKey, software(anchor), nowMs),
+  ]);
+  return rows.map((row) => ({ ...row, activated_at: toTs(nowMs) }));
+}
+
+export type ToCertify = {
+  purpose: "ca" | CertifiedPurpose;
+  algorithm: KeyAlgorithm;
+  publicKey: KeyObject;
+  keep: Keep;
+  issuer: Issuer;
+  nowMs: number;
+};
+
+/** A key with a certificate of the installation's own authority, waiting to be put into use. */
+export async function certified(about: ToCertify): Promise<KeyRow> {
+  const { purpose, publicKey, issuer } = about;
+  const { issueCertificate } = await import("./certificates.ts");
+  const notBefore = beginning(about.nowMs);
+  const notAfter = Math.min(notBefore + years[purpose] * yearMs, issuer.notAfter);
+  const commonName = issuer.commonName.replace(`Signet ${titles.ca}`, `Signet ${titles[purpose]}`);
+  const serial = randomBytes(16);
+  const certificate = await issueCertificate({
+    profile: purpose,
+    commonName,
+    publicKey,
+    issuer,
+    notBefore,
+    notAfter,
+    serial,
+  });
+  return certifiedRow({ ...about, certificate, chain: [], notBefore, notAfter });
+}
+
+/** The row of a key with a certificate from wherever, waiting to be put into use. */
+export function certifiedRow(about: {
+  purpose: KeyPurpose;
+  algorithm: KeyAlgorithm;
+  publicKey: KeyObject;
+  keep: Keep;
+  certificate: Uint8Array;
+  chain: readonly Uint8Array[];
+  notBefore: number;
+  notAfter: number;
+}): KeyRow {
+  const id = createHash("sha256").update(about.certificate).digest("hex");
   return {
-    id: about.id,
+    id,
     purpose: about.purpose,
     algorithm: about.algorithm,
-    public_key: pair.publicKey.export({ type: "spki", format: "der" }).toString("base64"),
-    certificate: about.certificate === null ? null : Buffer.from(about.certificate).toString("base64"),
-    private_key: about.encrypt(pair.privateKey.export({ type: "pkcs8", format: "der" }), about.id),
-    valid_from: toTs(about.validFrom),
-    valid_until: about.validUntil === null ? null : toTs(Math.floor(about.validUntil / 1000) * 1000),
+    public_key: publicText(about.publicKey),
+    certificate: Buffer.from(about.certificate).toString("base64"),
+    chain: JSON.stringify(about.chain.map((der) => Buffer.from(der).toString("base64"))),
+    ...about.keep(id),
+    valid_from: toTs(about.notBefore),
+    valid_until: toTs(Math.floor(about.notAfter / 1000) * 1000),
+    activated_at: null,
     retired_at: null,
   };
 }
+
+/** A key that signs anchors, waiting to be put into use. */
+export function anchorRow(publicKey: KeyObject, keep: Keep, nowMs: number): KeyRow {
+  const id = thumbprint(publicKey);
+  return {
+    id,
+    purpose: "anchor",
+    algorithm: "ed25519",
+    public_key: publicText(publicKey),
+    certificate: null,
+    chain: "[]",
+    ...keep(id),
+    valid_from: toTs(nowMs),
+    valid_until: null,
+    activated_at: null,
+    retired_at: null,
+  };
+}
+
+const publicText = (key: KeyObject): string => key.export({ type: "spki", format: "der" }).toString("base64");
+const beginning = (nowMs: number): number => Math.floor((nowMs - skewMs) / 1000) * 1000;

@@ -1,6 +1,6 @@
 import { bind } from "../../kernel/binding.ts";
 import * as contract from "./contract.ts";
-import { caCertificates, ensureKeys, publicAnchorKeys } from "./service.ts";
+import { authorities, ensureKeys, publicAnchorKeys } from "./service.ts";
 
 export const bindings = [
   bind(contract.getAnchorKeys)({
@@ -12,8 +12,15 @@ export const bindings = [
   bind(contract.getCertificates)({
     async handle(deps) {
       await ensureKeys(deps);
-      const pem = (await caCertificates(deps.db.read)).join("");
-      return { status: 200, bytes: Buffer.from(pem, "ascii"), contentType: contract.pemType };
+      const { seals } = await authorities(deps.db.read);
+      return { status: 200, bytes: Buffer.from(seals.join(""), "ascii"), contentType: contract.pemType };
+    },
+  }),
+  bind(contract.getTimestampCertificates)({
+    async handle(deps) {
+      await ensureKeys(deps);
+      const { timestamps } = await authorities(deps.db.read);
+      return { status: 200, bytes: Buffer.from(timestamps.join(""), "ascii"), contentType: contract.pemType };
     },
   }),
 ];

@@ -1,0 +1,98 @@
+import { z } from "zod";
+import { canonicalize, type Json } from "../../kernel/canonical.ts";
+import { AuditEntry } from "../envelopes/audit-contract.ts";
+import { type AnchorKey, AnchorKeys } from "../keys/contract.ts";
+import { fromBase64 } from "./anchor.ts";
+import { bundleFiles, type Files } from "./bundle-contents.ts";
+import { Anchor, InclusionProof, Leaf } from "./contract.ts";
+import { CheckFault } from "./verify.ts";
+
+/** Reads the evidence in the files of a bundle, each as it must be written. Isomorphic. */
+
+/** The JSON files of a bundle. */
+export type BundleEvidence = {
+  audit: z.infer<typeof AuditEntry>[];
+  leaf: Leaf;
+  proof: InclusionProof;
+  anchor: Anchor;
+  keys: AnchorKey[];
+  authorities: { seals: Uint8Array[]; timestamps: Uint8Array[] };
+  /** The anchor as a signed note; anchors of the first versions have none. */
+  note: string | null;
+};
+
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
+const fault = (code: "file-missing" | "file-not-canonical" | "file-wrong", file: string): CheckFault =>
+  new CheckFault({ ok: false, code, values: { file } });
+
+/** A file as it must be: the one canonical text of its value, so that no byte can differ. @throws CheckFault */
+function jsonOf<T>(files: Files, name: string, schema: z.ZodType<T>): T {
+  const bytes = fileOf(files, name);
+  let value: Json;
+  let text: string;
+  try {
+    text = utf8.decode(bytes);
+    value = z.json().parse(JSON.parse(text));
+  } catch {
+    throw fault("file-wrong", name);
+  }
+  if (canonicalize(value) !== text) throw fault("file-not-canonical", name);
+  const parsed = schema.safeParse(value);
+  if (!parsed.success) throw fault("file-wrong", name);
+  return parsed.data;
+}
+
+function fileOf(files: Files, name: string): Uint8Array {
+  const bytes = files.get(name);
+  if (!bytes) throw fault("file-missing", name);
+  return bytes;
+}
+
+/** @throws CheckFault */
+export function readBundle(files: Files): BundleEvidence {
+  const evidence: BundleEvidence = {
+    audit: jsonOf(files, bundleFiles.audit, z.array(AuditEntry)),
+    leaf: jsonOf(files, bundleFiles.leaf, Leaf),
+    proof: jsonOf(files, bundleFiles.proof, InclusionProof),
+    anchor: jsonOf(files, bundleFiles.anchor, Anchor),
+    keys: jsonOf(files, bundleFiles.keys, AnchorKeys).keys,
+    authorities: {
+      seals: authoritiesIn(files, bundleFiles.authorities),
+      timestamps: files.has(bundleFiles.timestampAuthorities)
+        ? authoritiesIn(files, bundleFiles.timestampAuthorities)
+        : [],
+    },
+    note: files.has(bundleFiles.checkpoint) ? textOf(files, bundleFiles.checkpoint) : null,
+  };
+  if (!isStripped(files)) for (const name of [bundleFiles.document, bundleFiles.certificate]) fileOf(files, name);
+  return evidence;
+}
+
+/** Without documents, as after deletion: such a bundle proves a copy that somebody kept. */
+export const isStripped = (files: Files): boolean =>
+  !files.has(bundleFiles.document) && !files.has(bundleFiles.certificate);
+
+function textOf(files: Files, name: string): string {
+  const bytes = fileOf(files, name);
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    throw fault("file-wrong", name);
+  }
+}
+
+function authoritiesIn(files: Files, name: string): Uint8Array[] {
+  const text = textOf(files, name);
+  try {
+    return pemsIn(text);
+  } catch {
+    throw fault("file-wrong", name);
+  }
+}
+
+/** DER of every certificate in a PEM text. @throws TypeError when one is not base64 */
+export function pemsIn(text: string): Uint8Array[] {
+  const found = text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
+  return found.map((pem) => fromBase64(pem.replaceAll(/-----[A-Z ]+-----|\s/g, "")));
+}

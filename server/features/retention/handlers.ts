@@ -1,0 +1,26 @@
+import type { Deps } from "../../kernel/deps.ts";
+import { handle, type JobBinding } from "../../kernel/job-runner.ts";
+import { deleteDue } from "./deletion.ts";
+import { collectGarbage } from "./garbage.ts";
+import { runRetention } from "./jobs.ts";
+import * as store from "./store.ts";
+
+export function handlers(deps: Deps): JobBinding[] {
+  return [
+    handle(runRetention, async (_, { signal }) => {
+      // Marked first, each envelope in a transaction of its own; files go afterwards. Whatever ends the process in
+      // between, the next run finds files that nothing names.
+      const { deleted: envelopes, failed } = await deleteDue(deps, signal);
+      for (const { envelope, cause: err } of failed)
+        deps.log.error(
+          { envelope, err },
+          "its documents are due and could not be deleted; signet fsck says what is wrong",
+        );
+      const { files, bytes } = await collectGarbage(deps, signal);
+      // What was written over in the database still stands in its log, until that is taken over and cut off.
+      if (envelopes > 0) await deps.db.truncateLog();
+      if (envelopes > 0 || files > 0) deps.log.info({ envelopes, files, bytes }, "documents were deleted");
+      return (tx) => store.noteRun(tx, deps.clock.ts());
+    }),
+  ];
+}
