@@ -4,7 +4,9 @@ import { AppError, notFound } from "../../kernel/errors.ts";
 import { enqueue } from "../../kernel/jobs.ts";
 import type { Remember } from "../../kernel/request.ts";
 import type { Actor } from "../../kernel/wire.ts";
+import { planOf } from "../identity/plans.ts";
 import { inviteRecipient } from "../signing/jobs.ts";
+import { inviteViewer } from "../viewers/jobs.ts";
 import { appendAudit } from "./audit.ts";
 import type { PersonInput, VoidEnvelope } from "./contract.ts";
 import { move } from "./move.ts";
@@ -64,7 +66,10 @@ export async function addViewers(
       return fresh;
     });
     const viewers = record.viewers.length + added.length;
-    const refusal = planRefusal(plans[deps.config.plan], { viewers, viewerDocumentAccess: false });
+    const refusal = planRefusal(plans[await planOf(tx, deps, record.envelope.organization)], {
+      viewers,
+      viewerDocumentAccess: false,
+    });
     if (refusal !== undefined && added.length > 0) {
       throw new AppError("plan-upgrade-required", {
         detail: refusal,
@@ -77,6 +82,7 @@ export async function addViewers(
     const first = await nextViewerPosition(tx, envelope);
     const rows = added.map((person, index) => viewerRow(envelope, first + index, person, now));
     await insertViewers(tx, rows);
+    for (const { id: viewer } of rows) await enqueue(tx, inviteViewer, { envelope, viewer });
     await touchEnvelope(tx, envelope, now);
     await appendAudit(
       tx,

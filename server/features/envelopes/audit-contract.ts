@@ -29,6 +29,7 @@ export const AuditType = z
     "envelope.seal_failed",
     "envelope.seal_extended",
     "envelope.downloaded",
+    "envelope.documents_deleted",
     "recipient.reassigned",
     "recipient.locked",
     "recipient.resent",

@@ -24,7 +24,21 @@ export async function readChainEnd(reader: Reader, envelope: string): Promise<Ch
     .select(["audit_length", "audit_head"])
     .where("id", "=", envelope)
     .executeTakeFirst();
-  return row && { length: row.audit_length, head: row.audit_head };
+  return row && (await chainEndOf(reader, { ...row, id: envelope }));
+}
+
+/** Where the chain of this row ends, and when that was. */
+export async function chainEndOf(
+  reader: Reader,
+  { id, audit_length: length, audit_head: head }: Pick<EnvelopeRow, "id" | "audit_length" | "audit_head">,
+): Promise<ChainEnd> {
+  const last = await reader
+    .selectFrom("audit_entries")
+    .select("at")
+    .where("envelope", "=", id)
+    .where("seq", "=", length)
+    .executeTakeFirst();
+  return { length, head, at: last?.at ?? null };
 }
 
 /** The whole chain and where it must end, of one moment. */
@@ -75,6 +89,41 @@ export async function readEntriesAfter(
   if (row === undefined) return undefined;
   const { entries, ...state } = row;
   return { entries: entries.map(entryOf), state };
+}
+
+/** Where the chains of an organization end, those behind `after`, in the order of the envelopes' ids. */
+export async function listChainEnds(
+  reader: Reader,
+  { organization, testMode, after, limit }: { organization: string; testMode: boolean; after: string; limit: number },
+): Promise<{ envelope: string; end: ChainEnd }[]> {
+  const rows = await reader
+    .selectFrom("envelopes")
+    .select(["id", "audit_length", "audit_head"])
+    .where("organization", "=", organization)
+    .where("test_mode", "=", testMode ? 1 : 0)
+    .where("id", ">", after)
+    .orderBy("id")
+    .limit(limit)
+    .execute();
+  return rows.map((row) => ({ envelope: row.id, end: { length: row.audit_length, head: row.audit_head } }));
+}
+
+/** Entries of one chain behind `after`, up to `last`. */
+export async function readEntries(
+  reader: Reader,
+  envelope: string,
+  { after, last, limit }: { after: number; last: number; limit: number },
+): Promise<AuditEntry[]> {
+  const rows = await reader
+    .selectFrom("audit_entries")
+    .select(columns)
+    .where("envelope", "=", envelope)
+    .where("seq", ">", after)
+    .where("seq", "<=", last)
+    .orderBy("seq")
+    .limit(limit)
+    .execute();
+  return rows.map(entryOf);
 }
 
 export async function insertEntries(tx: Tx, entries: readonly AuditEntry[]): Promise<void> {

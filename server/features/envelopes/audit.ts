@@ -3,7 +3,7 @@ import type { Reader, Tx } from "../../kernel/db.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { newId } from "../../kernel/ids.ts";
 import type { AuditEntry, AuditVerification } from "./audit-contract.ts";
-import { insertEntries, moveChainEnd, readChain, readChainEnd } from "./audit-store.ts";
+import { insertEntries, listChainEnds, moveChainEnd, readChain, readChainEnd, readEntries } from "./audit-store.ts";
 import { type AuditDraft, type ChainEnd, checkChain, extendChain } from "./chain.ts";
 
 /**
@@ -47,11 +47,22 @@ export async function storeEntries(
   entries: readonly AuditEntry[],
 ): Promise<void> {
   if (entries.length > 0) await insertEntries(tx, entries);
-  deps.db.afterCommit(tx, () => deps.events.publish(envelopeTopic(envelope)));
+  announceEnvelope(tx, deps, envelope);
+}
+
+/** Wakes whoever follows the envelope, or all of an organization's, once this transaction is durable. */
+export function announceEnvelope(tx: Tx, deps: Deps, envelope: string): void {
+  deps.db.afterCommit(tx, () => {
+    deps.events.publish(envelopeTopic(envelope));
+    deps.events.publish(changesTopic);
+  });
 }
 
 /** Topic of `deps.events` that is published after every change of an envelope. */
 export const envelopeTopic = (envelope: string): string => `envelope:${envelope}`;
+
+/** Topic that is published after every change of any envelope. */
+export const changesTopic = "envelopes";
 
 /** All entries, oldest first, and the check of the chain, of one moment. @throws when the envelope does not exist */
 export async function auditTrail(
@@ -64,4 +75,37 @@ export async function auditTrail(
   const { valid, length, headHash, brokenAtSeq } = checkChain(chain.entries, chain.end);
   const verification = { valid, algorithm: "sha256-jcs-v1" as const, length, headHash, brokenAtSeq, checkedAt };
   return { entries: chain.entries, verification };
+}
+
+const chainsAtOnce = 100;
+const entriesAtOnce = 500;
+
+/**
+ * Every chain of an organization in one mode, page by page, so that memory stays the same however many there are. Each
+ * chain is that of one moment: what is written to it later is left out.
+ */
+export async function* walkChains(
+  reader: Reader,
+  { organization, testMode }: { organization: string; testMode: boolean },
+): AsyncGenerator<{ envelope: string; end: ChainEnd; entries: AsyncGenerator<AuditEntry[]> }> {
+  let after = "";
+  for (;;) {
+    const page = await listChainEnds(reader, { organization, testMode, after, limit: chainsAtOnce });
+    for (const { envelope, end } of page) yield { envelope, end, entries: entriesOf(reader, envelope, end.length) };
+    const last = page.at(-1);
+    if (last === undefined || page.length < chainsAtOnce) return;
+    after = last.envelope;
+  }
+}
+
+async function* entriesOf(reader: Reader, envelope: string, last: number): AsyncGenerator<AuditEntry[]> {
+  let after = 0;
+  while (after < last) {
+    const page = await readEntries(reader, envelope, { after, last, limit: entriesAtOnce });
+    const end = page.at(-1);
+    // A missing entry is for the reader of the export to see: the head line names another length.
+    if (end === undefined) return;
+    yield page;
+    after = end.seq;
+  }
 }

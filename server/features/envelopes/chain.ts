@@ -1,11 +1,8 @@
-import { createHash } from "node:crypto";
-import { canonicalize, type Json } from "../../kernel/canonical.ts";
+import type { Json } from "../../kernel/canonical.ts";
 import type { Ts } from "../../kernel/clock.ts";
+import { chainHash, chainStart } from "../../kernel/hash-chain.ts";
 import type { Actor } from "../../kernel/wire.ts";
 import type { AuditEntry, AuditType } from "./audit-contract.ts";
-
-/** `prevHash` of the first entry (contract §4). */
-export const chainStart = "0".repeat(64);
 
 /** What an entry says, before it takes its place in the chain. */
 export type AuditDraft = {
@@ -17,17 +14,19 @@ export type AuditDraft = {
   data?: Readonly<Record<string, Json>>;
 };
 
-/** Where a chain ends: `head` is the hash of entry `length`. */
-export type ChainEnd = { length: number; head: string };
+/** Where a chain ends: `head` is the hash of entry `length`; `at` is its time, where it matters. */
+export type ChainEnd = { length: number; head: string; at?: Ts | null };
 
 /** Lower-hex SHA-256 of the RFC 8785 text of the entry without its own hash (sha256-jcs-v1). */
 export function entryHash(entry: Omit<AuditEntry, "hash">): string {
   const { v, envelope, seq, id, type, at, actor, ip, userAgent, data, prevHash } = entry;
-  const text = canonicalize({ v, envelope, seq, id, type, at, actor, ip, userAgent, data, prevHash });
-  return createHash("sha256").update(text, "utf8").digest("hex");
+  return chainHash({ v, envelope, seq, id, type, at, actor, ip, userAgent, data, prevHash });
 }
 
-/** Lets drafts follow the end of the chain; pure, so the caller decides when they are stored. */
+/**
+ * Lets drafts follow the end of the chain; pure, so the caller decides when they are stored. None is dated
+ * before its predecessor, wherever the clock was set to.
+ */
 export function extendChain(
   envelope: string,
   end: ChainEnd,
@@ -35,6 +34,7 @@ export function extendChain(
   drafts: readonly (AuditDraft & { id: string })[],
 ): { entries: AuditEntry[]; end: ChainEnd } {
   let { length, head } = end;
+  const dated = end.at && end.at > at ? end.at : at;
   const entries = drafts.map((draft) => {
     const entry = {
       v: 1 as const,
@@ -42,7 +42,7 @@ export function extendChain(
       seq: length + 1,
       id: draft.id,
       type: draft.type,
-      at,
+      at: dated,
       actor: draft.actor,
       ip: draft.ip ?? null,
       userAgent: draft.userAgent ?? null,

@@ -1,6 +1,13 @@
 import type { ProblemError } from "../../kernel/problem.ts";
 import { pointer } from "../../kernel/problem.ts";
-import { type Field, isField, type Role, type VariableValue } from "../templates/contract.ts";
+import {
+  type Field,
+  isField,
+  type Role,
+  rolesWithoutSignature,
+  type VariableValue,
+  type Warning,
+} from "../templates/contract.ts";
 import type { PublishedVersion } from "../templates/service.ts";
 import { checkFieldInput, checkVariables } from "../templates/values.ts";
 import type { CreateEnvelope, RecipientInput } from "./contract.ts";
@@ -109,6 +116,14 @@ export function checkAgainstVersion(input: CreateEnvelope, version: PublishedVer
     variables: checked.values,
     unusedVariables: checked.unused,
   };
+}
+
+/** What is allowed and seldom meant. */
+export function versionWarnings({ roles, content }: PublishedVersion): Warning[] {
+  return rolesWithoutSignature({ roles, items: content.items }).map(({ name }) => ({
+    code: "no-signature-field",
+    message: `Role \`${name}\` has no field for a signature or initials: nothing in the document shows that this person signed.`,
+  }));
 }
 
 function assign(inputs: readonly RecipientInput[], roles: readonly Role[]): Pick<Checked, "assignments" | "errors"> {

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { endpoint } from "../../kernel/endpoint.ts";
 import { Cursor, limitOf, pdf, QueryBoolean } from "../../kernel/wire.ts";
 import { AuditEntry, AuditTrail } from "./audit-contract.ts";
+import { endpoints as dashboardEndpoints } from "./dashboard-contract.ts";
 import {
   AddViewers,
   CreateEnvelope,
@@ -55,6 +56,7 @@ export const createEnvelope = endpoint({
   method: "POST",
   path: "/v1/envelopes",
   id: "createEnvelope",
+  needsRoom: true,
   tag,
   summary: "Create and send an envelope; dry_run validates and renders only",
   credential: "key",
@@ -112,7 +114,7 @@ export const getDocument = endpoint({
   params: id,
   query: z.object({ version: z.enum(documentVersions).default("original") }),
   responses: { 200: { kind: "bytes", types: [pdf] } },
-  errors: ["document-not-ready"],
+  errors: ["document-not-ready", "conflict"],
 });
 
 export const voidEnvelope = endpoint({
@@ -213,4 +215,5 @@ export const endpoints = [
   resendToRecipient,
   listEvents,
   streamEvents,
+  ...dashboardEndpoints,
 ];

@@ -1,14 +1,15 @@
 import { hashOf, sizeOf } from "../../kernel/blobs.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { AppError, invalid } from "../../kernel/errors.ts";
+import { chainStart } from "../../kernel/hash-chain.ts";
 import { enqueue } from "../../kernel/jobs.ts";
 import type { ProblemError } from "../../kernel/problem.ts";
 import type { Remember } from "../../kernel/request.ts";
-import { isField } from "../templates/contract.ts";
+import { planOf } from "../identity/plans.ts";
+import { availableVerifications, isField } from "../templates/contract.ts";
 import { markTemplateUsed, NoSuchVersion, type PublishedVersion, publishedVersion } from "../templates/service.ts";
 import { draftEntries, storeEntries } from "./audit.ts";
-import { chainStart } from "./chain.ts";
-import { type Checked, checkAgainstVersion, checkRequest, inDocumentOrder } from "./checks.ts";
+import { type Checked, checkAgainstVersion, checkRequest, inDocumentOrder, versionWarnings } from "./checks.ts";
 import type { EnvelopeDryRun } from "./contract.ts";
 import { expireEnvelope, renderEnvelope } from "./jobs.ts";
 import { insertPeople } from "./people-store.ts";
@@ -109,7 +110,7 @@ export async function dryRun(deps: Deps, creation: Creation): Promise<EnvelopeDr
       return { role, name, email, order: turn, delivery, verification, fields: count };
     }),
     unusedVariables: checked.unusedVariables,
-    warnings: [...version.warnings, ...drawn.value.warnings],
+    warnings: [...version.warnings, ...versionWarnings(version), ...drawn.value.warnings],
     wouldCount: !testMode,
   };
 }
@@ -132,7 +133,7 @@ async function checkAlone(deps: Deps, creation: Creation): Promise<void> {
 
 async function checkPlan(deps: Deps, { organization, testMode, input }: Creation): Promise<void> {
   const upgradeUrl = `${deps.config.appUrl}/settings/billing`;
-  const plan = plans[deps.config.plan];
+  const plan = plans[await planOf(deps.db.read, deps, organization)];
   const detail = planRefusal(plan, {
     viewers: input.viewers.length,
     viewerDocumentAccess: input.viewerDocumentAccess,
@@ -150,7 +151,7 @@ async function prepare(deps: Deps, creation: Creation): Promise<{ version: Publi
   if (checked.errors.length > 0) throw invalid(inDocumentOrder(checked.errors, creation.input));
   for (const assignment of checked.assignments) {
     const { verification } = personOf(assignment);
-    if (verification === "none" || verification === "email_otp" || assignment.role.kind === "countersigner") continue;
+    if (availableVerifications.includes(verification) || assignment.role.kind === "countersigner") continue;
     throw new AppError("feature-disabled", {
       detail: `Verification \`${verification}\` is not set up on this appliance.`,
     });

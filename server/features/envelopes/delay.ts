@@ -1,9 +1,12 @@
 import type { Deps } from "../../kernel/deps.ts";
 import { RetryLater } from "../../kernel/job-runner.ts";
+import { announceEnvelope } from "./audit.ts";
 import { updateFailure } from "./failure-store.ts";
+import type { StallStep } from "./stalled.ts";
 import { readEnvelope } from "./store.ts";
+import type { EnvelopeRow } from "./tables.ts";
 
-type Delayed = { envelope: string; stage: "render" | "seal"; signal: AbortSignal };
+type Delayed = { envelope: string; step: "render" | "seal" | StallStep; signal: AbortSignal };
 
 /** Shows with the envelope why the work on it failed, while it is tried again; what succeeds in the end clears it. */
 export async function showingDelay<T>(deps: Deps, about: Delayed, work: Promise<T>): Promise<T> {
@@ -20,11 +23,18 @@ export async function showingDelay<T>(deps: Deps, about: Delayed, work: Promise<
   }
 }
 
-async function noteDelay(deps: Deps, { envelope: id, stage }: Delayed, message: string): Promise<void> {
+async function noteDelay(deps: Deps, { envelope: id, step }: Delayed, message: string): Promise<void> {
   await deps.db.tx(async (tx) => {
     const envelope = (await readEnvelope(tx, id))?.envelope;
-    const waits = stage === "seal" ? envelope?.seal === "pending" : envelope?.status === "rendering";
+    if (envelope === undefined || !waitsFor(step, envelope)) return;
     const at = deps.clock.ts();
-    if (waits) await updateFailure(tx, id, { stage, code: `${stage}-delayed`, message, at }, at);
+    const stage = step === "seal" ? "seal" : "render";
+    await updateFailure(tx, id, { stage, code: `${step}-delayed`, message, at }, at);
+    announceEnvelope(tx, deps, id);
   });
+}
+
+function waitsFor(step: Delayed["step"], { status, seal }: EnvelopeRow): boolean {
+  if (step === "seal") return seal === "pending";
+  return status === (step === "render" ? "rendering" : "sent");
 }

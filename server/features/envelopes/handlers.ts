@@ -14,7 +14,7 @@ export function handlers(deps: Deps): JobBinding[] {
     handle(
       renderEnvelope,
       ({ envelope }, { signal }) =>
-        showingDelay(deps, { envelope, stage: "render", signal }, render(deps, envelope, signal)),
+        showingDelay(deps, { envelope, step: "render", signal }, render(deps, envelope, signal)),
       {
         async onDead({ envelope }, error, tx) {
           deps.log.error({ envelope, err: error }, "rendering was given up");

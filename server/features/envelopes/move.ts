@@ -1,6 +1,6 @@
 import type { Json } from "../../kernel/canonical.ts";
 import type { Ts } from "../../kernel/clock.ts";
-import type { Tx } from "../../kernel/db.ts";
+import type { Reader, Tx } from "../../kernel/db.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { AppError, notFound } from "../../kernel/errors.ts";
 import { enqueue } from "../../kernel/jobs.ts";
@@ -9,11 +9,14 @@ import { sealEnvelope } from "../evidence/jobs.ts";
 import { organizationById, senderAddresses } from "../identity/service.ts";
 import { queueMail } from "../mail/service.ts";
 import { countersign, inviteRecipient, storeRevision } from "../signing/jobs.ts";
+import { tellViewers, type ViewerNews } from "../viewers/jobs.ts";
 import { draftEntries, storeEntries } from "./audit.ts";
 import type { AuditEntry, AuditType } from "./audit-contract.ts";
+import { chainEndOf } from "./audit-store.ts";
 import type { AuditDraft } from "./chain.ts";
 import type { RecipientStatus } from "./contract.ts";
 import { updateRecipient } from "./people-store.ts";
+import { startReminders } from "./reminders.ts";
 import { type Effect, type EnvelopeEvent, type EnvelopeState, type Refused, type Step, transition } from "./state.ts";
 import { type EnvelopeRecord, readEnvelope, updateEnvelope } from "./store.ts";
 import type { EnvelopeRow, RecipientRow } from "./tables.ts";
@@ -62,6 +65,7 @@ export async function tryMove(
   if ("refused" in step) return step;
   const entries = await write(tx, deps, record, step, mover, "recipient" in event ? event.recipient : undefined);
   for (const effect of step.effects) await carryOut(tx, deps, record, effect, mover);
+  await informViewers(tx, record, step.next, mover);
   return { record, next: step.next, entries };
 }
 
@@ -87,12 +91,7 @@ async function write(
   const now = deps.clock.ts();
   const drafts = step.effects.flatMap((effect) => (effect.kind === "audit" ? [draftOf(effect, record, mover)] : []));
   if (drafts.length === 0) return [];
-  const { entries, end } = draftEntries(
-    envelope.id,
-    { length: envelope.audit_length, head: envelope.audit_head },
-    now,
-    drafts,
-  );
+  const { entries, end } = draftEntries(envelope.id, await chainEndOf(tx, envelope), now, drafts);
   const won = await updateEnvelope(tx, envelope, {
     ...mover.envelope,
     ...statusColumns(envelope, step.next, now),
@@ -175,8 +174,9 @@ async function carryOut(tx: Tx, deps: Deps, record: EnvelopeRecord, effect: Effe
       return;
     case "call": {
       const { recipient } = effect;
-      if (effect.by === "mail") return enqueue(tx, inviteRecipient, { envelope: id, recipient, reason: "turn" });
-      return enqueue(tx, countersign, { envelope: id, recipient });
+      if (effect.by === "countersign") return enqueue(tx, countersign, { envelope: id, recipient });
+      await enqueue(tx, inviteRecipient, { envelope: id, recipient, reason: "turn" });
+      return startReminders(tx, record.envelope, recipient, deps.clock.ts());
     }
     case "store-revision":
       return enqueue(tx, storeRevision, { envelope: id });
@@ -188,6 +188,19 @@ async function carryOut(tx: Tx, deps: Deps, record: EnvelopeRecord, effect: Effe
         ? tellVoided(tx, deps, record, effect.recipients, mover)
         : tellDeclined(tx, deps, record, effect.recipients, mover);
   }
+}
+
+/** Viewers hear once how it ended: when the sealed file is there, or when there will be none. */
+async function informViewers(tx: Tx, { envelope, viewers }: EnvelopeRecord, next: EnvelopeState, mover: Mover) {
+  const news = next.status === envelope.status && next.seal === envelope.seal ? undefined : newsOf(next);
+  if (news === undefined || viewers.length === 0 || mover.notify === false) return;
+  await enqueue(tx, tellViewers, { envelope: envelope.id, news });
+}
+
+function newsOf({ status, seal }: EnvelopeState): ViewerNews | undefined {
+  if (status === "declined" || status === "voided" || status === "expired") return status;
+  if (seal === "failed") return "completed";
+  return seal === "sealed" ? "sealed" : undefined;
 }
 
 async function tellVoided(
@@ -248,4 +261,13 @@ export function mailHead(envelope: EnvelopeRow): { organization: string; envelop
 /** Who created the envelope. */
 export function actorOf(envelope: EnvelopeRow): Actor {
   return JSON.parse(envelope.created_by);
+}
+
+/** The sender as mails name them: the member who sent it and the organization, or that alone. */
+export async function senderName(reader: Reader, envelope: EnvelopeRow): Promise<string> {
+  const organization = await organizationById(reader, envelope.organization);
+  const creator = actorOf(envelope);
+  return creator.type === "user" && creator.name !== null
+    ? `${creator.name} (${organization.name})`
+    : organization.name;
 }

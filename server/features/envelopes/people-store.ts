@@ -1,5 +1,5 @@
 import type { Ts } from "../../kernel/clock.ts";
-import type { Tx } from "../../kernel/db.ts";
+import type { Reader, Tx } from "../../kernel/db.ts";
 import type { RecipientStatus } from "./contract.ts";
 import type { CarbonCopyRow, RecipientRow, ViewerRow } from "./tables.ts";
 
@@ -58,4 +58,36 @@ export async function revokeViewer(tx: Tx, envelope: string, viewer: string, at:
 
 export async function updateCopiesNotified(tx: Tx, ids: readonly string[], at: Ts): Promise<void> {
   await tx.updateTable("carbon_copies").set({ notified_at: at }).where("id", "in", ids).execute();
+}
+
+/** Revoked ones too. */
+export async function findViewer(reader: Reader, id: string): Promise<ViewerRow | undefined> {
+  return await reader.selectFrom("viewers").selectAll().where("id", "=", id).executeTakeFirst();
+}
+
+/** @returns false when they were invited before, or revoked */
+export async function updateInvited(tx: Tx, id: string, at: Ts): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable("viewers")
+    .set({ invited_at: at })
+    .where("id", "=", id)
+    .where("invited_at", "is", null)
+    .where("revoked_at", "is", null)
+    .executeTakeFirstOrThrow();
+  return numUpdatedRows === 1n;
+}
+
+/** @returns false when it was not the first time */
+export async function updateFirstView(tx: Tx, id: string, at: Ts): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable("viewers")
+    .set({ first_viewed_at: at })
+    .where("id", "=", id)
+    .where("first_viewed_at", "is", null)
+    .executeTakeFirstOrThrow();
+  return numUpdatedRows === 1n;
+}
+
+export async function updateLastView(tx: Tx, id: string, at: Ts): Promise<void> {
+  await tx.updateTable("viewers").set({ last_viewed_at: at }).where("id", "=", id).execute();
 }

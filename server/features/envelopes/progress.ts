@@ -2,15 +2,25 @@ import type { Json } from "../../kernel/canonical.ts";
 import type { Ts } from "../../kernel/clock.ts";
 import type { Reader, Tx } from "../../kernel/db.ts";
 import type { Deps } from "../../kernel/deps.ts";
+import { enqueue } from "../../kernel/jobs.ts";
 import { type Actor, systemActor } from "../../kernel/wire.ts";
 import { senderAddresses } from "../identity/service.ts";
 import { queueMail } from "../mail/service.ts";
-import { appendAudit } from "./audit.ts";
+import { inviteViewer } from "../viewers/jobs.ts";
+import { appendAudit, draftEntries, storeEntries } from "./audit.ts";
+import { chainEndOf } from "./audit-store.ts";
 import type { EnvelopeStatus, FieldValue } from "./contract.ts";
 import { actorOf, mailHead, move, tryMove } from "./move.ts";
 import { updateCopiesNotified, updateRecipient } from "./people-store.ts";
 import { clearStall } from "./stalled.ts";
-import { type EnvelopeRecord, insertRevision, readEnvelope, updateAnchor } from "./store.ts";
+import {
+  type EnvelopeRecord,
+  insertRevision,
+  readEnvelope,
+  touchEnvelope,
+  updateAnchor,
+  updateEnvelope,
+} from "./store.ts";
 import type { EnvelopeRow, RecipientRow } from "./tables.ts";
 
 /** How an envelope gets on. Every function works in the caller's transaction, for signing, evidence and our own jobs. */
@@ -40,6 +50,13 @@ export async function markViewed(
 /** The one-time code was entered; the caller writes the audit entry. */
 export async function markVerified(tx: Tx, recipient: RecipientRow, at: Ts): Promise<void> {
   await updateRecipient(tx, recipient.id, recipient.status, { verified_at: at });
+}
+
+/** A reminder is queued for them; the caller writes the audit entry. */
+export async function markReminded(tx: Tx, deps: Deps, recipient: RecipientRow): Promise<void> {
+  const now = deps.clock.ts();
+  await updateRecipient(tx, recipient.id, recipient.status, { last_sent_at: now });
+  await touchEnvelope(tx, recipient.envelope, now);
 }
 
 /**
@@ -114,7 +131,7 @@ export async function storeRevision(
     return;
   }
   const record = await readEnvelope(tx, envelope);
-  if (record !== undefined) await clearStall(tx, deps, record.envelope, "revision-failed");
+  if (record !== undefined) await clearStall(tx, deps, record.envelope, "revision");
   await tryMove(tx, deps, envelope, { type: "revision-stored", number }, { actor: systemActor });
 }
 
@@ -137,6 +154,7 @@ export async function markRendered(
     },
   );
   if ("refused" in outcome) return;
+  for (const { id: viewer } of outcome.record.viewers) await enqueue(tx, inviteViewer, { envelope, viewer });
   await insertRevision(tx, { envelope, number: 0, sha256, size, recipient: null, created_at: deps.clock.ts() });
 }
 
@@ -192,11 +210,13 @@ export async function markSealed(
     envelope: string;
     sealedSha256: string;
     certificateSha256: string;
+    /** Ids of the files that people added and submitted: with the two hashes all that the seal is about. */
+    attachments: readonly string[];
     level: NonNullable<EnvelopeRow["seal_level"]>;
     sealedAt: Ts;
   },
 ): Promise<{ auditHash: string; eventId: string }> {
-  const { envelope, sealedSha256, certificateSha256, level, sealedAt } = sealed;
+  const { envelope, sealedSha256, certificateSha256, attachments, level, sealedAt } = sealed;
   const { entries } = await move(
     tx,
     deps,
@@ -204,7 +224,7 @@ export async function markSealed(
     { type: "sealed" },
     {
       actor: systemActor,
-      data: { "envelope.sealed": { sealedSha256, level } },
+      data: { "envelope.sealed": { sealedSha256, certificateSha256, attachments, level } },
       envelope: {
         sealed_sha256: sealedSha256,
         certificate_sha256: certificateSha256,
@@ -217,6 +237,44 @@ export async function markSealed(
   const [entry] = entries;
   if (entry === undefined) throw new Error("sealing wrote no audit entry");
   return { auditHash: entry.hash, eventId: entry.id };
+}
+
+/**
+ * The seal was raised or renewed by appending: newest file and level, and an audit entry for a further leaf.
+ * @param extended `before`: the file that was extended
+ * @returns the entry's hash; undefined when the envelope's file is another one by now
+ */
+export async function markSealExtended(
+  tx: Tx,
+  deps: Deps,
+  extended: {
+    envelope: string;
+    before: string;
+    sealedSha256: string;
+    certificateSha256: string;
+    level: NonNullable<EnvelopeRow["seal_level"]>;
+  },
+): Promise<string | undefined> {
+  const { before, sealedSha256, certificateSha256, level } = extended;
+  const record = await readEnvelope(tx, extended.envelope);
+  const envelope = record?.envelope;
+  if (envelope?.seal !== "sealed" || envelope.sealed_sha256 !== before) return undefined;
+  if (envelope.documents_deleted_at !== null) return undefined;
+  const now = deps.clock.ts();
+  const data = { sealedSha256, certificateSha256, level };
+  const draft = { type: "envelope.seal_extended" as const, actor: systemActor, data };
+  const { entries, end } = draftEntries(envelope.id, await chainEndOf(tx, envelope), now, [draft]);
+  const won = await updateEnvelope(tx, envelope, {
+    sealed_sha256: sealedSha256,
+    certificate_sha256: certificateSha256,
+    seal_level: level,
+    updated_at: now,
+    audit_length: end.length,
+    audit_head: end.head,
+  });
+  if (!won) throw new Error(`${envelope.id} was changed at the same time`);
+  await storeEntries(tx, deps, envelope.id, entries);
+  return entries[0]?.hash;
 }
 
 /** Sealing was given up. Does nothing unless the seal is pending. */

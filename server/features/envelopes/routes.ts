@@ -98,7 +98,7 @@ export const bindings = [
     async handle(deps, { request }, { envelope }) {
       const seen = lastSeen(request.header("last-event-id"));
       if (isOver(envelope, seen)) return { status: 204 };
-      return { status: 200, events: followEnvelope(deps, envelope.id, seen, request.signal) };
+      return { status: 200, events: followEnvelope(deps, envelope.id, seen, request) };
     },
   }),
 ];

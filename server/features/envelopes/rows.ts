@@ -1,9 +1,10 @@
 import { type Ts, toTs } from "../../kernel/clock.ts";
+import { chainStart } from "../../kernel/hash-chain.ts";
 import { newId } from "../../kernel/ids.ts";
 import type { Actor } from "../../kernel/wire.ts";
 import type { VariableValue } from "../templates/contract.ts";
 import type { PublishedVersion } from "../templates/service.ts";
-import { type AuditDraft, chainStart } from "./chain.ts";
+import type { AuditDraft } from "./chain.ts";
 import type { Assignment, Checked } from "./checks.ts";
 import type { CreateEnvelope, PersonInput } from "./contract.ts";
 import { type EnvelopeRecord, searchText } from "./store.ts";
@@ -135,6 +136,8 @@ function envelopeRow(
     voided_at: null,
     expired_at: null,
     sealed_at: null,
+    legal_hold: null,
+    documents_deleted_at: null,
   };
 }
 

@@ -1,6 +1,7 @@
-import { decodeCursor, encodeCursor, type Place, pageOf } from "../../kernel/cursor.ts";
+import { decodeCursor, encodeCursor, pageOf } from "../../kernel/cursor.ts";
 import type { Reader } from "../../kernel/db.ts";
 import type { Deps } from "../../kernel/deps.ts";
+import type { StoredContent } from "../../kernel/endpoint.ts";
 import { AppError, notFound } from "../../kernel/errors.ts";
 import { type PublishedVersion, publishedVersion } from "../templates/service.ts";
 import { auditTrail } from "./audit.ts";
@@ -30,7 +31,7 @@ export async function listEnvelopes(
   query: ListEnvelopesQuery,
 ): Promise<{ data: Envelope[]; hasMore: boolean; nextCursor: string | null }> {
   const { testMode: asked, cursor, ...filter } = query;
-  const after = cursor === undefined ? undefined : decodeCursor(deps.secrets, cursor);
+  const after = cursor === undefined ? undefined : decodeCursor(deps.secrets, "envelopes", cursor);
   // A key asking for the other mode gets an empty list, never that mode's envelopes (contract §0.7).
   if (owner.testMode !== null && asked !== undefined && asked !== owner.testMode) {
     return { data: [], hasMore: false, nextCursor: null };
@@ -39,11 +40,19 @@ export async function listEnvelopes(
   const rows = await readEnvelopes(deps.db.read, { ...filter, organization: owner.organization, testMode, after });
   return pageOf(
     deps.secrets,
+    "envelopes",
     rows,
     query.limit,
     ({ envelope }) => ({ t: envelope.created_at, id: envelope.id }),
     presentListed,
   );
+}
+
+/** @throws AppError conflict when the documents of this envelope were deleted */
+export function requireDocuments({ documents_deleted_at: at }: Pick<EnvelopeRow, "documents_deleted_at">): void {
+  if (at === null) return;
+  const detail = `The documents of this envelope were deleted on ${at.slice(0, 10)}, as the organization's retention asks. Its hashes, audit trail and anchors remain.`;
+  throw new AppError("conflict", { detail });
 }
 
 /** Name of a downloaded file, `.pdf` included; the kernel encodes it for the header. */
@@ -57,6 +66,9 @@ export function filenameOf(title: string, suffix = ""): string {
   return `${name === "" ? "document" : name}${suffix}.pdf`;
 }
 
+/** A PDF that is read while it is sent. */
+export type StoredDocument = { bytes: StoredContent; sha256: string; filename: string };
+
 /**
  * The bytes of one version of the document.
  * @throws AppError document-not-ready until that version exists
@@ -65,7 +77,8 @@ export async function documentOf(
   deps: Deps,
   { envelope }: OwnedEnvelope,
   version: DocumentVersion,
-): Promise<{ bytes: Uint8Array; sha256: string; filename: string }> {
+): Promise<StoredDocument> {
+  requireDocuments(envelope);
   const { sha256, suffix } = {
     original: { sha256: envelope.document_sha256, suffix: "" },
     sealed: { sha256: envelope.seal === "sealed" ? envelope.sealed_sha256 : null, suffix: " (signed)" },
@@ -78,22 +91,17 @@ export async function documentOf(
     }
     throw new AppError("document-not-ready", { detail: `The envelope is ${envelope.status}: it is never sealed.` });
   }
-  return { bytes: await deps.blobs.get(sha256), sha256, filename: filenameOf(envelope.title, suffix) };
+  return { bytes: await deps.blobs.open(sha256), sha256, filename: filenameOf(envelope.title, suffix) };
 }
 
 /** One page of the audit trail, oldest first; the check covers the whole chain. */
 export async function auditPage(deps: Deps, envelope: string, query: { limit: number; cursor?: string | undefined }) {
-  const after = query.cursor === undefined ? 0 : seqOf(decodeCursor(deps.secrets, query.cursor));
+  const list = `events:${envelope}`;
+  const after = query.cursor === undefined ? 0 : Number(decodeCursor(deps.secrets, list, query.cursor).id);
   const { entries, verification } = await auditTrail(deps.db.read, envelope, deps.clock.ts());
   const data = entries.slice(after, after + query.limit);
   const last = data.at(-1);
   const hasMore = entries.length > after + data.length;
-  const nextCursor = hasMore && last ? encodeCursor(deps.secrets, { t: last.at, id: String(last.seq) }) : null;
+  const nextCursor = hasMore && last ? encodeCursor(deps.secrets, list, { t: last.at, id: String(last.seq) }) : null;
   return { data, hasMore, nextCursor, envelope, verification };
-}
-
-/** A cursor of another list has an id here that is no number: then the trail starts at its beginning. */
-function seqOf({ id }: Place): number {
-  const seq = Number(id);
-  return Number.isSafeInteger(seq) && seq > 0 ? seq : 0;
 }

@@ -2,6 +2,7 @@ import type { Tx } from "../../kernel/db.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { senderAddresses } from "../identity/service.ts";
 import { queueMail } from "../mail/service.ts";
+import { announceEnvelope } from "./audit.ts";
 import { Failure } from "./envelope-contract.ts";
 import { returnSealToPending, updateFailure } from "./failure-store.ts";
 import { actorOf, mailHead } from "./move.ts";
@@ -9,8 +10,8 @@ import { inProgress } from "./state.ts";
 import { readEnvelope } from "./store.ts";
 import type { EnvelopeRow } from "./tables.ts";
 
-/** The step that an envelope waits for and that failed for good. */
-export type StallCode = "invite-failed" | "revision-failed" | "countersign-failed";
+/** The step that an envelope waits for. */
+export type StallStep = "invite" | "revision" | "countersign";
 
 /**
  * A job that the envelope waits for is dead: its cause stands in `failure` and the sender is told.
@@ -19,14 +20,16 @@ export type StallCode = "invite-failed" | "revision-failed" | "countersign-faile
 export async function markStalled(
   tx: Tx,
   deps: Deps,
-  stalled: { envelope: string; code: StallCode; message: string },
+  stalled: { envelope: string; step: StallStep; message: string },
 ): Promise<void> {
-  const { code, message } = stalled;
+  const { step, message } = stalled;
+  const code = `${step}-failed`;
   const record = await readEnvelope(tx, stalled.envelope);
   if (record === undefined || !inProgress(record.envelope.status)) return;
   const { envelope } = record;
   const at = deps.clock.ts();
   await updateFailure(tx, envelope.id, { stage: "render", code, message, at }, at);
+  announceEnvelope(tx, deps, envelope.id);
   for (const to of await senderAddresses(tx, envelope.organization, actorOf(envelope))) {
     await queueMail(tx, deps, {
       ...mailHead(envelope),
@@ -39,9 +42,12 @@ export async function markStalled(
 }
 
 /** The step was done after all. Leaves another step's failure alone. */
-export async function clearStall(tx: Tx, deps: Deps, envelope: EnvelopeRow, code: StallCode): Promise<void> {
-  if (envelope.failure === null || Failure.parse(JSON.parse(envelope.failure)).code !== code) return;
+export async function clearStall(tx: Tx, deps: Deps, envelope: EnvelopeRow, step: StallStep): Promise<void> {
+  if (envelope.failure === null) return;
+  const { code } = Failure.parse(JSON.parse(envelope.failure));
+  if (code !== `${step}-failed` && code !== `${step}-delayed`) return;
   await updateFailure(tx, envelope.id, null, deps.clock.ts());
+  announceEnvelope(tx, deps, envelope.id);
 }
 
 /**

@@ -292,8 +292,34 @@ export async function touchEnvelope(tx: Tx, id: string, at: Ts): Promise<void> {
   await tx.updateTable("envelopes").set({ updated_at: at }).where("id", "=", id).execute();
 }
 
+/** More at once are a bulk send; whoever follows it reads the list anew at the first of them. */
+const mostChanges = 1000;
+
+/** Envelopes of both modes that changed since then, in the order of their changes; the newest where they are very many. */
+export async function readChanges(
+  reader: Reader,
+  organization: string,
+  since: Ts,
+): Promise<Pick<EnvelopeRow, "id" | "updated_at">[]> {
+  const rows = await reader
+    .selectFrom("envelopes")
+    .select(["id", "updated_at"])
+    .where("organization", "=", organization)
+    .where("updated_at", ">=", since)
+    .orderBy("updated_at", "desc")
+    .limit(mostChanges)
+    .execute();
+  return rows.reverse();
+}
+
+/** The first one stays: a renewed seal has a leaf of its own, which a later anchor covers. */
 export async function updateAnchor(tx: Tx, id: string, sequence: number): Promise<void> {
-  await tx.updateTable("envelopes").set({ anchor_sequence: sequence }).where("id", "=", id).execute();
+  await tx
+    .updateTable("envelopes")
+    .set({ anchor_sequence: sequence })
+    .where("id", "=", id)
+    .where("anchor_sequence", "is", null)
+    .execute();
 }
 
 /** @returns false when the revision was there already, with these bytes or others */

@@ -1,12 +1,12 @@
 import type { Deps } from "../../kernel/deps.ts";
 import type { ServerSentEvent } from "../../kernel/endpoint.ts";
 import { invalid } from "../../kernel/errors.ts";
+import type { RequestInfo } from "../../kernel/request.ts";
 import { envelopeTopic } from "./audit.ts";
 import { readEntriesAfter } from "./audit-store.ts";
+import { createBell, pingMs } from "./bell.ts";
 import { isSettled } from "./state.ts";
 import type { EnvelopeRow } from "./tables.ts";
-
-const pingMs = 15_000;
 
 /** The `seq` that a client has seen last; 0 when it has seen none. @throws AppError for anything but a whole number */
 export function lastSeen(header: string | null): number {
@@ -24,13 +24,13 @@ export function isOver({ status, seal, audit_length }: EnvelopeRow, seen: number
 
 /**
  * The audit trail behind `seen` as server-sent events, then what happens next, until the envelope is settled
- * (contract §4) or the client goes away.
+ * (contract §4), the client goes away, or may not see it any more.
  */
 export async function* followEnvelope(
   deps: Deps,
   envelope: string,
   seen: number,
-  signal: AbortSignal,
+  { signal, stillAllowed }: Pick<RequestInfo, "signal" | "stillAllowed">,
 ): AsyncGenerator<ServerSentEvent> {
   const bell = createBell(signal);
   // Before the first read: a change between reading and listening must not be missed.
@@ -50,41 +50,13 @@ export async function* followEnvelope(
         yield { event: "end", data: "{}" };
         return;
       }
-      if (!(await bell.wait(pingMs)) && !signal.aborted) yield { comment: "ping" };
+      const rung = await bell.wait(pingMs);
+      // Keys and sessions end while a stream is open: nothing is told after that.
+      if (signal.aborted || !(await stillAllowed())) return;
+      if (!rung) yield { comment: "ping" };
     }
   } finally {
     unsubscribe();
     bell.close();
   }
-}
-
-/** Remembers a ring that comes while nobody waits. */
-function createBell(signal: AbortSignal) {
-  let rung = false;
-  let wake: (() => void) | undefined;
-  const ring = () => {
-    rung = true;
-    wake?.();
-  };
-  signal.addEventListener("abort", ring, { once: true });
-  return {
-    ring,
-    close: () => signal.removeEventListener("abort", ring),
-    /** @returns false when the time passed without a ring */
-    async wait(ms: number): Promise<boolean> {
-      if (!rung) {
-        await new Promise<void>((resolve) => {
-          const timer = setTimeout(resolve, ms);
-          wake = () => {
-            clearTimeout(timer);
-            resolve();
-          };
-        });
-        wake = undefined;
-      }
-      const was = rung;
-      rung = false;
-      return was;
-    },
-  };
 }

@@ -55,6 +55,10 @@ export type EnvelopeRow = {
   voided_at: Ts | null;
   expired_at: Ts | null;
   sealed_at: Ts | null;
+  /** JSON: LegalHold; while it stands nothing of the envelope is deleted. */
+  legal_hold: string | null;
+  /** Since when only hashes are left of its documents, values and mails. */
+  documents_deleted_at: Ts | null;
 };
 
 export type RecipientRow = {

@@ -1,9 +1,10 @@
-import type { OrganizationCaller } from "../../kernel/caller.ts";
+import type { OrganizationCaller, PersonCaller } from "../../kernel/caller.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { AppError } from "../../kernel/errors.ts";
 import { checksumOk, hashSecret } from "../../kernel/ids.ts";
 import type { RequestInfo } from "../../kernel/request.ts";
 import { scopesOf } from "./present.ts";
+import { cookieOf, createSessionAuthenticator, sessionCookieName } from "./sessions.ts";
 import * as store from "./store.ts";
 
 /**
@@ -22,7 +23,7 @@ type Cached = { caller: OrganizationCaller; id: string; expiresAt: number; at: n
  * Makes the function that tells who holds an API key, sent as `Authorization: Bearer` or `x-api-key`. It throws
  * `unauthorized`, the same whether the key is missing, malformed, unknown, revoked or expired.
  */
-export function createKeyAuthenticator(deps: Deps): (request: RequestInfo) => Promise<OrganizationCaller> {
+function createKeyAuthenticator(deps: Deps): (request: RequestInfo, again: boolean) => Promise<OrganizationCaller> {
   const cache = new Map<string, Cached>();
   const touched = new Map<string, number>();
   deps.events.subscribe(keysChanged, () => cache.clear());
@@ -35,7 +36,7 @@ export function createKeyAuthenticator(deps: Deps): (request: RequestInfo) => Pr
       .catch((err: unknown) => deps.log.warn({ err }, "last use of an API key was not recorded"));
   }
 
-  return async (request) => {
+  return async (request, again) => {
     const hash = hashSecret(readKey(request));
     const now = deps.clock.now();
     let entry = cache.get(hash);
@@ -45,7 +46,7 @@ export function createKeyAuthenticator(deps: Deps): (request: RequestInfo) => Pr
       cache.set(hash, entry);
     }
     if (entry.expiresAt <= now) throw new AppError("unauthorized");
-    touch(entry.id, now, request.ip);
+    if (!again) touch(entry.id, now, request.ip);
     return entry.caller;
   };
 }
@@ -69,6 +70,7 @@ async function lookUp(deps: Deps, hash: string, now: number): Promise<Cached> {
   const caller: OrganizationCaller = {
     kind: "api_key",
     id: row.id,
+    session: null,
     organization: row.organization,
     testMode: row.test_mode === 1,
     permissions: new Set(scopesOf(row)),
@@ -84,4 +86,28 @@ function creatorEmail(row: store.ApiKeyRow): string | null {
   const creator: unknown = JSON.parse(row.created_by);
   const email = creator !== null && typeof creator === "object" && "email" in creator ? creator.email : null;
   return typeof email === "string" ? email : null;
+}
+
+/** Who calls operations of organizations and people: an API key where one is sent, else the session of the cookie. */
+export function createAuthenticators(deps: Deps) {
+  const byKey = createKeyAuthenticator(deps);
+  const bySession = createSessionAuthenticator(deps);
+  const organization = (request: RequestInfo, _: URLSearchParams, again: boolean): Promise<OrganizationCaller> =>
+    sendsKey(request) || cookieOf(request, sessionCookieName) === null
+      ? byKey(request, again)
+      : bySession.member(request, again);
+  return {
+    key: organization,
+    // A good key is refused by the kernel, which tells it from a bad one.
+    dashboard: organization,
+    async person(request: RequestInfo, _: URLSearchParams, again: boolean): Promise<PersonCaller> {
+      if (!sendsKey(request)) return await bySession.person(request, again);
+      await byKey(request, again);
+      throw new AppError("forbidden", { detail: "This operation needs a dashboard session; API keys cannot use it." });
+    },
+  };
+}
+
+function sendsKey(request: RequestInfo): boolean {
+  return request.header("authorization") !== null || request.header("x-api-key") !== null;
 }

@@ -1,32 +1,102 @@
 import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from "node:crypto";
+import { networkOf } from "../../kernel/client-ip.ts";
+import { AppError } from "../../kernel/errors.ts";
+
+type Cost = { N: number; r: number; p: number };
 
 /** Cost of a new hash: 128 MiB and about a quarter of a second (OWASP Password Storage, scrypt). */
-const cost = { N: 2 ** 17, r: 8, p: 1 };
+const cost: Cost = { N: 2 ** 17, r: 8, p: 1 };
 const keyLength = 32;
 
-export const passwordLength = { min: 12, max: 128 };
-
-/** Salted scrypt hash of a password, with its cost, so that a later version may raise it. */
-export async function hashPassword(password: string): Promise<string> {
+/**
+ * Salted scrypt hash of a password, with its cost, so that a later version may raise it.
+ * @param ip of the client who has it computed; null on the command line
+ * @throws AppError `service-unavailable` when too many wait
+ */
+export async function hashPassword(password: string, ip: string | null = null): Promise<string> {
   const salt = randomBytes(16);
-  const key = await derive(password, salt, cost);
+  const key = await derive(password, salt, cost, ip);
   return `scrypt$${cost.N}$${cost.r}$${cost.p}$${salt.toString("base64")}$${key.toString("base64")}`;
 }
 
-export async function verifyPassword(password: string, hash: string): Promise<boolean> {
-  const [scheme, N, r, p, salt, key] = hash.split("$");
-  if (scheme !== "scrypt" || !salt || !key) return false;
-  const expected = Buffer.from(key, "base64");
-  const actual = await derive(password, Buffer.from(salt, "base64"), { N: Number(N), r: Number(r), p: Number(p) });
-  return expected.length === actual.length && timingSafeEqual(expected, actual);
+/** What is compared where there is no password, so that the answer takes as long: of a password that nobody knows. */
+const nobodysHash = `scrypt$${cost.N}$${cost.r}$${cost.p}$${randomBytes(16).toString("base64")}$${randomBytes(keyLength).toString("base64")}`;
+
+/**
+ * Always does the work of one hash, also for an account without a password and for none at all (null).
+ * @throws AppError `service-unavailable` when too many wait
+ */
+export async function verifyPassword(
+  password: string,
+  hash: string | null,
+  ip: string | null = null,
+): Promise<boolean> {
+  const parsed = parse(hash ?? nobodysHash) ?? parse(nobodysHash);
+  if (!parsed) return false;
+  const actual = await derive(password, parsed.salt, parsed.cost, ip);
+  const same = parsed.key.length === actual.length && timingSafeEqual(parsed.key, actual);
+  return same && hash !== null;
 }
 
-function derive(password: string, salt: Buffer, { N, r, p }: { N: number; r: number; p: number }): Promise<Buffer> {
+/** Whether a hash was made at a lower cost than new ones are. */
+export function isOutdated(hash: string): boolean {
+  const parsed = parse(hash);
+  return !parsed || parsed.cost.N < cost.N || parsed.cost.r < cost.r || parsed.cost.p < cost.p;
+}
+
+function parse(hash: string): { cost: Cost; salt: Buffer; key: Buffer } | null {
+  const [scheme, N, r, p, salt, key] = hash.split("$");
+  if (scheme !== "scrypt" || !salt || !key) return null;
+  return {
+    cost: { N: Number(N), r: Number(r), p: Number(p) },
+    salt: Buffer.from(salt, "base64"),
+    key: Buffer.from(key, "base64"),
+  };
+}
+
+/** Each computation takes 128 MiB and a thread that files and the database need too, so a flood of sign-ins waits or is refused. */
+const atOnce = 2;
+const mostWaiting = 16;
+/** Nobody fills the queue alone: so many of a client's computations wait, and so many of the /48 around an IPv6 client. */
+const mostOfNetwork = 2;
+const mostAround = 6;
+type Waiter = { near: string | null; around: string | null; proceed: () => void };
+let running = 0;
+const waiting: Waiter[] = [];
+
+async function derive(password: string, salt: Buffer, { N, r, p }: Cost, ip: string | null): Promise<Buffer> {
+  await enter(ip);
   const options: ScryptOptions = { N, r, p, maxmem: 256 * N * r };
-  // NFKC, so that a password typed on another keyboard or system is the same password (NIST SP 800-63B §5.1.1.2).
-  return new Promise((resolve, reject) => {
-    scrypt(password.normalize("NFKC"), salt, keyLength, options, (error, key) =>
-      error ? reject(error) : resolve(key),
-    );
-  });
+  try {
+    // NFKC, so that a password typed on another keyboard or system is the same password (NIST SP 800-63B §5.1.1.2).
+    return await new Promise((resolve, reject) => {
+      scrypt(password.normalize("NFKC"), salt, keyLength, options, (error, key) =>
+        error ? reject(error) : resolve(key),
+      );
+    });
+  } finally {
+    leave();
+  }
+}
+
+async function enter(ip: string | null): Promise<void> {
+  if (running < atOnce) {
+    running += 1;
+    return;
+  }
+  const near = ip === null ? null : networkOf(ip);
+  const around = ip === null ? null : networkOf(ip, 48);
+  const full =
+    waiting.length >= mostWaiting ||
+    (near !== null && waiting.filter((waiter) => waiter.near === near).length >= mostOfNetwork) ||
+    (around !== null && waiting.filter((waiter) => waiter.around === around).length >= mostAround);
+  if (full) throw new AppError("service-unavailable", { retryAfter: 5 });
+  // Whoever leaves hands the place over, so the count stays.
+  await new Promise<void>((proceed) => waiting.push({ near, around, proceed }));
+}
+
+function leave(): void {
+  const next = waiting.shift();
+  if (next) next.proceed();
+  else running -= 1;
 }

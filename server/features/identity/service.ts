@@ -1,3 +1,4 @@
+import type { OrganizationCaller } from "../../kernel/caller.ts";
 import { toTs } from "../../kernel/clock.ts";
 import type { Reader } from "../../kernel/db.ts";
 import { isUniqueViolation } from "../../kernel/db.ts";
@@ -5,13 +6,17 @@ import type { Deps } from "../../kernel/deps.ts";
 import { AppError, invalid, notFound } from "../../kernel/errors.ts";
 import { hashSecret, newId, newSecret } from "../../kernel/ids.ts";
 import { type Actor, administrativePermissions, type Permission, permissions } from "../../kernel/wire.ts";
+import { recordAdminAct } from "./admin-audit.ts";
 import { keysChanged } from "./authenticate.ts";
-import type { ApiKey, ApiKeyCreated, CreateApiKey } from "./contract.ts";
-import { hashPassword, passwordLength } from "./password.ts";
+import { type ApiKey, type ApiKeyCreated, type CreateApiKey, passwordLength } from "./contract.ts";
+import { hashPassword } from "./password.ts";
 import { presentApiKey } from "./present.ts";
+import { requireStanding } from "./standing.ts";
 import * as store from "./store.ts";
 
 const dayMs = 24 * 60 * 60 * 1000;
+/** Contract §13. */
+const mostKeys = 100;
 
 export type NewOrganization = {
   name: string;
@@ -45,6 +50,9 @@ export async function createOrganization(
         locale: input.locale ?? "en",
         time_zone: input.timeZone ?? "UTC",
         notify_email: null,
+        retention_days: null,
+        retention_before: null,
+        retention_from: null,
         created_at: now,
       });
       await store.insertUser(tx, {
@@ -53,6 +61,8 @@ export async function createOrganization(
         email_lower: input.owner.email.toLowerCase(),
         name: input.owner.name,
         password_hash: passwordHash,
+        locale: null,
+        starting_organization: null,
         created_at: now,
       });
       await store.insertMembership(tx, { organization, user, role: "owner", created_at: now });
@@ -68,6 +78,7 @@ export async function createOrganization(
 /**
  * Creates an API key; the secret is in the answer and nowhere else.
  * @param granted what the creator holds; nobody grants a key a permission that they lack
+ * @param caller whoever asks over HTTP: what they hold is looked up again where the key is made
  */
 export async function createApiKey(
   deps: Deps,
@@ -75,6 +86,8 @@ export async function createApiKey(
   createdBy: Actor,
   granted: ReadonlySet<Permission>,
   input: CreateApiKey,
+  ip: string | null = null,
+  caller: OrganizationCaller | null = null,
 ): Promise<ApiKeyCreated> {
   const scopes =
     input.scopes ?? permissions.filter((scope) => granted.has(scope) && !administrativePermissions.includes(scope));
@@ -107,7 +120,24 @@ export async function createApiKey(
     created_by: JSON.stringify(createdBy),
     created_at: toTs(now),
   };
-  await deps.db.tx((tx) => store.insertApiKey(tx, row));
+  await deps.db.tx(async (tx) => {
+    const held = caller === null ? granted : await requireStanding(tx, deps, caller, "apikey:manage");
+    if (scopes.some((scope) => !held.has(scope))) throw new AppError("forbidden");
+    const keys = await store.listApiKeys(tx, organization);
+    if (keys.length >= mostKeys) {
+      const detail = `An organization has at most ${mostKeys} API keys: revoke one that nothing uses any more.`;
+      throw new AppError("conflict", { detail });
+    }
+    await store.insertApiKey(tx, row);
+    const data = { name: row.name, mode: input.mode, scopes: [...new Set(scopes)] };
+    await recordAdminAct(tx, deps, organization, {
+      actor: createdBy,
+      action: "api_key.created",
+      target: row.id,
+      ip,
+      data,
+    });
+  });
   return { ...presentApiKey(row, toTs(now)), key: secret };
 }
 
@@ -117,9 +147,18 @@ export async function listApiKeys(deps: Deps, organization: string): Promise<Api
 }
 
 /** @throws AppError `not-found` */
-export async function revokeApiKey(deps: Deps, organization: string, id: string): Promise<void> {
-  const revoked = await deps.db.tx((tx) => store.revokeApiKey(tx, organization, id, deps.clock.ts()));
-  if (!revoked) throw notFound("The API key");
+export async function revokeApiKey(
+  deps: Deps,
+  organization: string,
+  id: string,
+  by: { actor: Actor; ip: string | null },
+): Promise<void> {
+  await deps.db.tx(async (tx) => {
+    const key = (await store.listApiKeys(tx, organization)).find((row) => row.id === id);
+    if (!key || !(await store.revokeApiKey(tx, organization, id, deps.clock.ts()))) throw notFound("The API key");
+    const data = { name: key.name };
+    await recordAdminAct(tx, deps, organization, { ...by, action: "api_key.revoked", target: id, data });
+  });
   deps.events.publish(keysChanged);
 }
 

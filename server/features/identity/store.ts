@@ -8,6 +8,11 @@ export type OrganizationRow = {
   time_zone: string;
   notify_email: string | null;
   created_at: Ts;
+  /** Days that documents are kept after an envelope ended; null: for ever. */
+  retention_days: number | null;
+  /** Days that counted before the last change, and do until `retention_from`. */
+  retention_before: number | null;
+  retention_from: Ts | null;
 };
 export type UserRow = {
   id: string;
@@ -16,6 +21,10 @@ export type UserRow = {
   name: string;
   /** `scrypt$N$r$p$salt$hash`, or null while no password is set. */
   password_hash: string | null;
+  /** What mails and pages to this person are written in; null: the organization's, or the browser's. */
+  locale: string | null;
+  /** The organization that each sign-in starts in; null: the first. */
+  starting_organization: string | null;
   created_at: Ts;
 };
 export type MembershipRow = { organization: string; user: string; role: string; created_at: Ts };
@@ -113,4 +122,33 @@ export async function revokeApiKey(tx: Tx, organization: string, id: string, at:
 
 export async function touchApiKey(tx: Tx, id: string, at: Ts, ip: string): Promise<void> {
   await tx.updateTable("api_keys").set({ last_used_at: at, last_used_ip: ip }).where("id", "=", id).execute();
+}
+
+export async function findUser(reader: Reader, id: string): Promise<UserRow | undefined> {
+  return await reader.selectFrom("users").selectAll().where("id", "=", id).executeTakeFirst();
+}
+
+export async function findUserByEmail(reader: Reader, email: string): Promise<UserRow | undefined> {
+  return await reader.selectFrom("users").selectAll().where("email_lower", "=", email.toLowerCase()).executeTakeFirst();
+}
+
+export async function updateUser(
+  tx: Tx,
+  id: string,
+  change: Partial<Pick<UserRow, "name" | "locale" | "password_hash" | "starting_organization">>,
+): Promise<void> {
+  await tx.updateTable("users").set(change).where("id", "=", id).execute();
+}
+
+/** Organizations of a person with their role, by the time of joining. */
+export async function organizationsOf(reader: Reader, user: string): Promise<(OrganizationRow & { role: string })[]> {
+  return await reader
+    .selectFrom("memberships")
+    .innerJoin("organizations", "organizations.id", "memberships.organization")
+    .selectAll("organizations")
+    .select("memberships.role")
+    .where("memberships.user", "=", user)
+    .orderBy("memberships.created_at")
+    .orderBy("organizations.id")
+    .execute();
 }

@@ -7,6 +7,17 @@ import { Ts as TsSchema } from "../../kernel/wire.ts";
 const title = z.string();
 const link = z.string();
 
+/** What a person must hear of, in case it was not they who did it. */
+export const securityNotices = [
+  "password_changed",
+  "password_reset",
+  "passkey_added",
+  "passkey_removed",
+  "social_connected",
+  "social_disconnected",
+] as const;
+export const viewerNews = ["completed", "sealed", "declined", "voided", "expired"] as const;
+
 /** What a mail says; words, layout and language are the mail feature's business. */
 export const MailContent = z.discriminatedUnion("kind", [
   z.object({
@@ -32,10 +43,48 @@ export const MailContent = z.discriminatedUnion("kind", [
   }),
   z.object({ kind: z.literal("voided"), title, reason: z.string(), sender: z.string() }),
   z.object({ kind: z.literal("declined"), title, by: z.string(), reason: z.string() }),
+  z.object({
+    kind: z.literal("reminder"),
+    sender: z.string(),
+    title,
+    message: z.string().nullable(),
+    recipientName: z.string(),
+    link,
+    expiresAt: TsSchema.nullable(),
+  }),
   z.object({ kind: z.literal("viewer_invite"), title, link, sender: z.string() }),
+  /** The envelope that a viewer follows has ended. */
+  z.object({ kind: z.literal("viewer_update"), title, link, status: z.enum(viewerNews) }),
   z.object({ kind: z.literal("render_failed"), title, message: z.string() }),
   /** To the sender: a job that the envelope waits for is dead. */
   z.object({ kind: z.literal("stalled"), title, message: z.string() }),
+  // To people about their account; they belong to no organization's business.
+  z.object({ kind: z.literal("sign_in_code"), code: z.string(), minutes: z.int() }),
+  z.object({ kind: z.literal("confirm_account"), code: z.string(), minutes: z.int() }),
+  z.object({ kind: z.literal("magic_link"), link, minutes: z.int() }),
+  z.object({ kind: z.literal("password_reset"), link, minutes: z.int() }),
+  /** Somebody asked for an account with an address that has one. */
+  z.object({ kind: z.literal("account_exists"), link }),
+  z.object({ kind: z.literal("security_notice"), notice: z.enum(securityNotices), at: TsSchema }),
+  /** To a witness, who keeps it: the checkpoint note of an anchor. */
+  z.object({ kind: z.literal("anchor_witness"), sequence: z.int(), checkpoint: z.string() }),
+  /** To an owner: who may now do what owners or administrators do. */
+  z.object({
+    kind: z.literal("member_promoted"),
+    organizationName: z.string(),
+    name: z.string(),
+    email: z.string(),
+    role: z.enum(["owner", "admin"]),
+    by: z.string(),
+    at: TsSchema,
+  }),
+  z.object({
+    kind: z.literal("invitation"),
+    organizationName: z.string(),
+    invitedBy: z.string(),
+    role: z.enum(["owner", "admin", "member"]),
+    link,
+  }),
 ]);
 export type MailContent = z.infer<typeof MailContent>;
 export type MailKind = MailContent["kind"];
@@ -47,12 +96,14 @@ export type MailKind = MailContent["kind"];
 export const mailStatuses = ["queued", "sent", "written", "held", "failed"] as const;
 export type MailStatus = (typeof mailStatuses)[number];
 /** test_mode: the address is outside the organization. loopback: its links would lead nowhere. */
-export type HeldFor = "test_mode" | "loopback";
+export const heldReasons = ["test_mode", "loopback"] as const;
+export type HeldFor = (typeof heldReasons)[number];
 
 /** A mail as `signet outbox` and members see it. */
 export type MailRecord = {
   id: string;
-  organization: string;
+  /** Null for mails to a person about their account. */
+  organization: string | null;
   envelope: string | null;
   testMode: boolean;
   kind: MailKind;

@@ -3,12 +3,11 @@ import type { Deps } from "../../kernel/deps.ts";
 import { GiveUp, handle, type JobBinding } from "../../kernel/job-runner.ts";
 import { enqueue } from "../../kernel/jobs.ts";
 import { noteDeliveryError } from "../envelopes/jobs.ts";
-import { organizationById } from "../identity/service.ts";
 import type { MailContent } from "./contract.ts";
 import { sendMail } from "./jobs.ts";
 import { oneLine } from "./messages.ts";
 import { renderMail } from "./render.ts";
-import { openContent } from "./service.ts";
+import { openContent, organizationName } from "./service.ts";
 import * as store from "./store.ts";
 import { createMailTransport, type Letter, LetterRefused } from "./transport.ts";
 
@@ -41,7 +40,7 @@ export function handlers(deps: Deps): JobBinding[] {
           const reason = oneLine(error.message).slice(0, longestError);
           const row = await store.findMail(tx, mail);
           await store.finishMail(tx, mail, { status: "failed", sentAt: null, error: reason, wipe: true });
-          if (row?.kind !== "signing_request" || row.envelope === null) return;
+          if ((row?.kind !== "signing_request" && row?.kind !== "reminder") || row.envelope === null) return;
           // Whoever sent the envelope sees it with the recipient.
           await enqueue(tx, noteDeliveryError, {
             envelope: row.envelope,
@@ -60,7 +59,7 @@ export function handlers(deps: Deps): JobBinding[] {
 async function letterOf(deps: Deps, row: store.MailRow): Promise<Letter> {
   const content = openContent(deps, row);
   if (content === null) throw new GiveUp("the content of the mail was wiped");
-  const organization = (await organizationById(deps.db.read, row.organization)).name;
+  const organization = await organizationName(deps.db.read, row.organization);
   const attachments = await attachmentsOf(deps, content);
   const attached = attachments.length > 0;
   const rendered = await renderMail(content, { locale: row.locale, organization, address: row.to_email, attached });
@@ -88,7 +87,8 @@ async function attachmentsOf(deps: Deps, content: MailContent): Promise<Letter["
   const attachments: Letter["attachments"] = [];
   let room = mostAttachedBytes;
   for (const { sha256, filename } of wanted) {
-    if (sha256 === null) continue;
+    // A seal that was renewed, or documents that were deleted, while the mail waited leave it without that file.
+    if (sha256 === null || !(await deps.blobs.has(sha256))) continue;
     const size = await deps.blobs.size(sha256);
     if (size > room) continue;
     room -= size;

@@ -3,6 +3,12 @@ import { defineJob } from "../../kernel/jobs.ts";
 
 const hourMs = 3_600_000;
 
+/**
+ * The queue of mails to people about their accounts: anybody may ask for those, and however many do, mails about signing do
+ * not wait behind them.
+ */
+export const accountQueue = "account-mail";
+
 /** Delivers one stored mail. A mail server that is away for two days loses nothing: 5 s, 10 s … up to an hour apart. */
 export const sendMail = defineJob({
   name: "mail.send",

@@ -1,6 +1,8 @@
 import { createInstance } from "i18next";
+import { de } from "./catalogues/de.ts";
 import { en } from "./catalogues/en.ts";
 import type { MailContent } from "./contract.ts";
+import { isPersonal, personalMessage } from "./personal-messages.ts";
 
 /** A mail before it has a form: the layouts for HTML and plain text are made from this. */
 export type Message = {
@@ -27,7 +29,7 @@ export type MessageContext = {
 };
 
 const i18n = createInstance({
-  resources: { en: { mail: en } },
+  resources: { en: { mail: en }, de: { mail: de } },
   fallbackLng: "en",
   defaultNS: "mail",
   initAsync: false,
@@ -37,7 +39,7 @@ const i18n = createInstance({
 // Synchronous: the words are here already.
 void i18n.init();
 
-type Translate = (key: string, values?: Record<string, string | number>) => string;
+export type Translate = (key: string, values?: Record<string, string | number>) => string;
 
 /** The pages' catalogues type i18next's keys for the whole program; ours are another set, and a test walks through them. */
 function isTranslate(value: unknown): value is Translate {
@@ -50,10 +52,30 @@ function wordsFor(locale: string): Translate {
   return translate;
 }
 
+/** The catalogue that answers (RFC 4647 §3.4), not the language that was asked for, decides language and direction. */
+function answeringLanguage(locale: string): string {
+  const parts = locale.split("-");
+  for (let length = parts.length; length > 0; length -= 1) {
+    const tag = parts.slice(0, length).join("-");
+    if (i18n.hasResourceBundle(tag, "mail")) return tag;
+  }
+  return "en";
+}
+
 /** The subject alone, which is stored readable: it never holds a link or code. */
 export function subjectOf(content: MailContent, locale: string): string {
-  const sender = "sender" in content ? content.sender : "";
-  return oneLine(wordsFor(locale)(`${content.kind}.subject`, { title: content.title, sender }));
+  const t = wordsFor(locale);
+  const key = content.kind === "viewer_update" ? `viewer_update.${content.status}.subject` : `${content.kind}.subject`;
+  return oneLine(t(key, { sender: "sender" in content ? content.sender : "", ...namesOf(content) }));
+}
+
+/** What a subject or heading may name. */
+function namesOf(content: MailContent): Record<string, string> {
+  if (content.kind === "invitation")
+    return { organization: oneLine(content.organizationName), by: oneLine(content.invitedBy) };
+  if (content.kind === "anchor_witness") return { sequence: String(content.sequence) };
+  if (content.kind === "member_promoted") return { organization: oneLine(content.organizationName) };
+  return "title" in content ? { title: oneLine(content.title) } : {};
 }
 
 /**
@@ -66,32 +88,38 @@ export function oneLine(text: string): string {
 
 export function messageOf(content: MailContent, context: MessageContext): Message {
   const t = wordsFor(context.locale);
-  // The catalogue that answers, not the one that was asked for, decides language and direction.
-  const language = i18n.hasResourceBundle(context.locale, "mail") ? context.locale : "en";
-  const title = oneLine(content.title);
+  const language = answeringLanguage(context.locale);
+  const title = "title" in content ? oneLine(content.title) : "";
+  // Mails about an account come from the service itself, not on behalf of an organization.
+  const personal = isPersonal(content);
   const base: Message = {
     subject: subjectOf(content, context.locale),
-    heading: t(`${content.kind}.heading`, { title }),
+    heading: t(
+      content.kind === "viewer_update" ? `viewer_update.${content.status}.heading` : `${content.kind}.heading`,
+      namesOf(content),
+    ),
     paragraphs: [],
     quote: null,
     code: null,
     button: null,
     notes: [],
     footer: [
-      t("footer.sentFor", { organization: oneLine(context.organization) }),
+      personal ? t("footer.account") : t("footer.sentFor", { organization: oneLine(context.organization) }),
       t("footer.private", { address: context.address }),
     ],
     language,
     direction: i18n.dir(language),
   };
+  if (personal) return { ...base, ...personalMessage(content, t, (at) => longDate(at, context.locale)) };
   switch (content.kind) {
-    case "signing_request": {
+    case "signing_request":
+    case "reminder": {
       const date = content.expiresAt === null ? null : longDate(content.expiresAt, context.locale);
       return {
         ...base,
         paragraphs: [
           t("greeting", { name: oneLine(content.recipientName) }),
-          t("signing_request.body", { sender: oneLine(content.sender) }),
+          t(`${content.kind}.body`, { sender: oneLine(content.sender) }),
           ...(date === null ? [] : [t("signing_request.deadline", { date })]),
         ],
         quote: content.message === null ? null : { label: oneLine(content.sender), text: content.message },
@@ -126,6 +154,20 @@ export function messageOf(content: MailContent, context: MessageContext): Messag
         ...base,
         paragraphs: [t("declined.body", { by: oneLine(content.by) })],
         quote: { label: t("declined.reason"), text: content.reason },
+      };
+    case "viewer_update":
+      return {
+        ...base,
+        paragraphs: [t(`viewer_update.${content.status}.body`)],
+        button: { label: t("viewer_invite.button"), url: content.link },
+        notes: [t("viewer_invite.note")],
+      };
+    case "invitation":
+      return {
+        ...base,
+        paragraphs: [t("invitation.body", namesOf(content)), t(`invitation.role_${content.role}`)],
+        button: { label: t("invitation.button"), url: content.link },
+        notes: [t("invitation.note")],
       };
     case "viewer_invite":
       return {

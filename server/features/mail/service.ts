@@ -1,19 +1,21 @@
 import { createHash } from "node:crypto";
 import { isLoopback } from "../../config.ts";
+import { toTs } from "../../kernel/clock.ts";
 import type { Reader, Tx } from "../../kernel/db.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { newId } from "../../kernel/ids.ts";
 import { enqueue } from "../../kernel/jobs.ts";
 import { isMemberAddress, organizationById } from "../identity/service.ts";
-import { type HeldFor, MailContent, type MailRecord } from "./contract.ts";
-import { sendMail } from "./jobs.ts";
+import { type HeldFor, MailContent, type MailKind, type MailRecord } from "./contract.ts";
+import { accountQueue, sendMail } from "./jobs.ts";
 import { messageOf, subjectOf, textOf } from "./messages.ts";
 import * as store from "./store.ts";
 
 export type MailRequest = {
   /** Stable and unique per cause, for example `signing_request:rcp_…:ses_…`: the same cause never writes a second mail. */
   cause: string;
-  organization: string;
+  /** Null for a mail to a person about their account, which is never a test. */
+  organization: string | null;
   envelope: string | null;
   testMode: boolean;
   to: { email: string; name: string | null };
@@ -53,7 +55,8 @@ export async function queueMail(tx: Tx, deps: Deps, mail: MailRequest): Promise<
     created_at: deps.clock.ts(),
     sent_at: null,
   });
-  if (inserted && heldFor === null) await enqueue(tx, sendMail, { mail: id });
+  const queue = mail.organization === null ? accountQueue : sendMail.queue;
+  if (inserted && heldFor === null) await enqueue(tx, sendMail, { mail: id }, { queue });
   return inserted;
 }
 
@@ -68,9 +71,13 @@ function requireOwnLink({ config }: Deps, link: string): void {
  * alone, so nothing live goes to a mail server with them.
  */
 async function holdReason(reader: Reader, deps: Deps, mail: MailRequest): Promise<HeldFor | null> {
-  if (mail.testMode) return (await isMemberAddress(reader, mail.organization, mail.to.email)) ? null : "test_mode";
+  const { organization } = mail;
+  if (mail.testMode && organization !== null)
+    return (await isMemberAddress(reader, organization, mail.to.email)) ? null : "test_mode";
   if (deps.config.smtpUrl === undefined) return null;
-  return isLoopback(hostOf(deps.config.baseUrl)) ? "loopback" : null;
+  // A code or a notice to a person about their account needs no link to be of use.
+  const usable = organization === null && !("link" in mail.content);
+  return isLoopback(hostOf(deps.config.baseUrl)) && !usable ? "loopback" : null;
 }
 
 function hostOf(url: string): string {
@@ -90,6 +97,14 @@ export function openContent(deps: Pick<Deps, "secrets">, row: store.MailRow): Ma
   return MailContent.parse(JSON.parse(new TextDecoder().decode(deps.secrets.open(row.content, contextOf(row.id)))));
 }
 
+/** The name that a mail speaks for: the organization's, or ours in mails about a person's account. */
+export async function organizationName(reader: Reader, id: string | null, known = new Map<string, string>()) {
+  if (id === null) return "Signet";
+  const name = known.get(id) ?? (await organizationById(reader, id)).name;
+  known.set(id, name);
+  return name;
+}
+
 export type MailFilter = store.MailFilter;
 
 /** Mails newest first, with link and code readable while they were not wiped: for `signet outbox`, members and tests. */
@@ -102,8 +117,7 @@ export async function listMail(
   const names = new Map<string, string>();
   const records: MailRecord[] = [];
   for (const row of rows) {
-    const name = names.get(row.organization) ?? (await organizationById(reader, row.organization)).name;
-    names.set(row.organization, name);
+    const name = await organizationName(reader, row.organization, names);
     const content = openContent(deps, row);
     records.push({
       id: row.id,
@@ -126,8 +140,24 @@ export async function listMail(
               messageOf(content, { locale: row.locale, organization: name, address: row.to_email, attached: false }),
             ),
       link: content !== null && "link" in content ? content.link : null,
-      code: content?.kind === "code" ? content.code : null,
+      code: content !== null && "code" in content ? content.code : null,
     });
   }
   return records;
+}
+
+const dayMs = 86_400_000;
+/** How long a link or code in a mail can be of use; a day at least, in which the mail itself may be looked for. */
+const usefulMs: readonly [number, readonly MailKind[]][] = [
+  [dayMs, ["code", "sign_in_code", "confirm_account", "magic_link", "password_reset"]],
+  [7 * dayMs, ["invitation"]],
+  [30 * dayMs, ["signing_request", "reminder", "completed", "viewer_invite", "viewer_update"]],
+];
+
+/** Forgets links and codes of mails that lie here because they were held back, or went to a file (contract §0). */
+export async function purgeMails(deps: Pick<Deps, "db" | "clock">): Promise<void> {
+  const now = deps.clock.now();
+  await deps.db.tx(async (tx) => {
+    for (const [ms, kinds] of usefulMs) await store.wipeContents(tx, kinds, toTs(now - ms));
+  });
 }

@@ -1,4 +1,5 @@
 import type { Ts } from "../../kernel/clock.ts";
+import type { Place } from "../../kernel/cursor.ts";
 import type { Reader, Tx } from "../../kernel/db.ts";
 import type { HeldFor, MailKind, MailStatus } from "./contract.ts";
 
@@ -7,7 +8,7 @@ export type MailRow = {
   /** Unique: a cause writes one mail. */
   cause: string;
   message_id: string;
-  organization: string;
+  organization: string | null;
   envelope: string | null;
   test_mode: number;
   kind: MailKind;
@@ -51,6 +52,8 @@ export type MailFilter = {
   kind?: MailKind | undefined;
   status?: MailStatus | undefined;
   testMode?: boolean | undefined;
+  /** The last one of the page before. */
+  after?: Place | undefined;
   limit?: number | undefined;
 };
 
@@ -63,6 +66,10 @@ export async function listMails(reader: Reader, filter: MailFilter): Promise<Mai
   if (filter.kind !== undefined) query = query.where("kind", "=", filter.kind);
   if (filter.status !== undefined) query = query.where("status", "=", filter.status);
   if (filter.testMode !== undefined) query = query.where("test_mode", "=", filter.testMode ? 1 : 0);
+  const { after } = filter;
+  if (after !== undefined) {
+    query = query.where(({ eb, refTuple, tuple }) => eb(refTuple("created_at", "id"), "<", tuple(after.t, after.id)));
+  }
   return await query
     .orderBy("created_at", "desc")
     .orderBy("id", "desc")
@@ -86,5 +93,27 @@ export async function finishMail(
     })
     .where("id", "=", id)
     .where("status", "=", "queued")
+    .execute();
+}
+
+/** Forgets what these kinds of mail said, of those that lie here since before `before`; not of envelopes that are held. */
+export async function wipeContents(tx: Tx, kinds: readonly MailKind[], before: Ts): Promise<void> {
+  await tx
+    .updateTable("mails")
+    .set({ content: null })
+    .where("kind", "in", [...kinds])
+    .where("status", "in", ["written", "held"])
+    .where("created_at", "<", before)
+    .where("content", "is not", null)
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom("envelopes")
+            .select("id")
+            .whereRef("envelopes.id", "=", "mails.envelope")
+            .where("legal_hold", "is not", null),
+        ),
+      ),
+    )
     .execute();
 }

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { mkdir, open, readFile, rename, rm } from "node:fs/promises";
 import path from "node:path";
 import { rootCertificates } from "node:tls";
+import { format } from "node:util";
 import type { SendMailOptions } from "nodemailer";
 import { type Config, isLoopback } from "../../config.ts";
 import { syncFolder } from "../../kernel/durable.ts";
@@ -71,28 +72,12 @@ const idleMs = 2000;
  * be ended when the service stops.
  */
 function smtpTransport(smtpUrl: string, caFile: string | undefined): Transport {
-  const url = new URL(smtpUrl);
-  const secure = url.protocol === "smtps:";
-  const host = url.hostname.replace(/^\[|\]$/g, "");
-  const auth =
-    url.username === ""
-      ? undefined
-      : { user: decodeURIComponent(url.username), pass: decodeURIComponent(url.password) };
   const connect = async () => {
     const { createTransport } = await import("nodemailer");
     return createTransport({
+      ...(await connectionOf(smtpUrl, caFile)),
       pool: true,
-      host,
-      port: url.port === "" ? (secure ? 465 : 587) : Number(url.port),
-      secure,
-      // A password crosses no network in the clear.
-      requireTLS: !secure && auth !== undefined && !isLoopback(host),
-      ...(auth === undefined ? {} : { auth }),
-      ...(caFile === undefined ? {} : { tls: { ca: [...rootCertificates, await readFile(caFile, "utf8")] } }),
       maxConnections: 4,
-      connectionTimeout: 10_000,
-      greetingTimeout: 10_000,
-      socketTimeout: 60_000,
     });
   };
   let pool: ReturnType<typeof connect> | undefined;
@@ -124,6 +109,85 @@ function smtpTransport(smtpUrl: string, caFile: string | undefined): Transport {
       }
     },
   };
+}
+
+async function connectionOf(smtpUrl: string, caFile: string | undefined) {
+  const url = new URL(smtpUrl);
+  const secure = url.protocol === "smtps:";
+  const host = url.hostname.replace(/^\[|\]$/g, "");
+  const auth = credentialsOf(url);
+  return {
+    host,
+    port: url.port === "" ? (secure ? 465 : 587) : Number(url.port),
+    secure,
+    // A password crosses no network in the clear.
+    requireTLS: !secure && auth !== undefined && !isLoopback(host),
+    ...(auth === undefined ? {} : { auth }),
+    ...(caFile === undefined ? {} : { tls: { ca: [...rootCertificates, await readFile(caFile, "utf8")] } }),
+    connectionTimeout: 10_000,
+    greetingTimeout: 10_000,
+    socketTimeout: 60_000,
+  };
+}
+
+const credentialsOf = ({ username, password }: URL) =>
+  username === "" ? undefined : { user: decodeURIComponent(username), pass: decodeURIComponent(password) };
+
+export type TranscriptLine = { from: "client" | "server" | "note"; text: string };
+const mostLines = 400;
+
+/**
+ * Delivers one letter over a connection of its own and keeps the conversation, without the password.
+ * @returns the error instead of throwing it
+ */
+export async function rehearse(
+  config: Pick<Config, "smtpUrl" | "dataDir" | "caFile">,
+  letter: Letter,
+): Promise<{ error: Error | null; transcript: TranscriptLine[] }> {
+  const transcript: TranscriptLine[] = [];
+  const { smtpUrl } = config;
+  const deliver = async () => {
+    if (smtpUrl === undefined) return await createMailTransport(config).deliver(letter);
+    const { createTransport } = await import("nodemailer");
+    const hide = hiding(new URL(smtpUrl));
+    const keep = (entry: { tnx?: unknown }, message: string, ...values: unknown[]) => {
+      const from = entry.tnx === "client" || entry.tnx === "server" ? entry.tnx : "note";
+      // The letter itself is no part of the conversation.
+      if (entry.tnx === "message" || transcript.length >= mostLines) return;
+      for (const line of format(message, ...values).split(/\r?\n/))
+        if (line) transcript.push({ from, text: hide(line) });
+    };
+    const logger = {
+      level: () => undefined,
+      trace: keep,
+      debug: keep,
+      info: keep,
+      warn: keep,
+      error: keep,
+      fatal: keep,
+    };
+    const transporter = createTransport({ ...(await connectionOf(smtpUrl, config.caFile)), logger, debug: true });
+    try {
+      await transporter.sendMail(optionsOf(letter));
+    } finally {
+      transporter.close();
+    }
+  };
+  try {
+    await deliver();
+    return { error: null, transcript };
+  } catch (error) {
+    return { error: error instanceof Error ? error : new Error(String(error)), transcript };
+  }
+}
+
+/** Takes out the password, as it is and as the ways to sign in encode it (RFC 4616, RFC 4954). */
+function hiding(url: URL): (text: string) => string {
+  const auth = credentialsOf(url);
+  if (auth === undefined || auth.pass === "") return (text) => text;
+  const base64 = (text: string) => Buffer.from(text).toString("base64");
+  const forms = [auth.pass, url.password, base64(auth.pass), base64(`\0${auth.user}\0${auth.pass}`)];
+  return (text) => forms.reduce((shown, form) => shown.replaceAll(form, "[redacted]"), text);
 }
 
 /** Replies to MAIL, RCPT and DATA speak of the letter; those to the greeting, TLS or the sign-in speak of the server. */

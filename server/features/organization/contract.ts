@@ -1,62 +1,11 @@
 import { z } from "zod";
 import { endpoint } from "../../kernel/endpoint.ts";
-import { Locale } from "../../kernel/wire.ts";
+import { OrgRole } from "../identity/contract.ts";
+import { endpoints as auditExport } from "./export-contract.ts";
+import { endpoints as people } from "./people-contract.ts";
+import { OrganizationSettings } from "./settings-contract.ts";
 
-export const OrganizationSettings = z
-  .object({
-    id: z.string(),
-    name: z.string(),
-    logoUrl: z.string().nullable(),
-    locale: Locale,
-    timeZone: z.string(),
-    notifyEmail: z.string().nullable(),
-    features: z.object({
-      smsOtp: z.boolean(),
-      idCheck: z.boolean(),
-      qesSignature: z.boolean(),
-      signingLinks: z.boolean(),
-      viewerDocumentAccess: z.boolean(),
-      attachmentsScanned: z.boolean(),
-    }),
-    limits: z.object({
-      pdfBytes: z.int(),
-      docxBytes: z.int(),
-      pages: z.int(),
-      recipients: z.int(),
-      cc: z.int(),
-      viewersPerEnvelope: z.int().nullable(),
-      attachmentBytes: z.int(),
-    }),
-  })
-  .meta({
-    id: "OrganizationSettings",
-    example: {
-      id: "org_000000000000000000000001",
-      name: "Example Ltd",
-      logoUrl: null,
-      locale: "en",
-      timeZone: "UTC",
-      notifyEmail: null,
-      features: {
-        smsOtp: false,
-        idCheck: false,
-        qesSignature: false,
-        signingLinks: false,
-        viewerDocumentAccess: true,
-        attachmentsScanned: false,
-      },
-      limits: {
-        pdfBytes: 26214400,
-        docxBytes: 10485760,
-        pages: 500,
-        recipients: 20,
-        cc: 20,
-        viewersPerEnvelope: null,
-        attachmentBytes: 10485760,
-      },
-    },
-  });
-export type OrganizationSettings = z.infer<typeof OrganizationSettings>;
+/** The organization itself and what a person chooses across organizations (contract §9). Isomorphic. */
 
 export const getOrganizationSettings = endpoint({
   method: "GET",
@@ -69,4 +18,41 @@ export const getOrganizationSettings = endpoint({
   responses: { 200: { kind: "json", schema: OrganizationSettings } },
 });
 
-export const endpoints = [getOrganizationSettings];
+export const Preferences = z
+  .object({
+    startingOrganization: z.string().nullable(),
+    organizations: z.array(
+      z.object({ id: z.string(), name: z.string(), role: OrgRole, logoUrl: z.string().nullable() }),
+    ),
+  })
+  .meta({ id: "Preferences" });
+export type Preferences = z.infer<typeof Preferences>;
+
+export const getPreferences = endpoint({
+  method: "GET",
+  path: "/v1/me/preferences",
+  id: "getPreferences",
+  tag: "Account",
+  summary: "The person's settings across organizations",
+  credential: "person",
+  responses: { 200: { kind: "json", schema: Preferences } },
+});
+
+export const updatePreferences = endpoint({
+  method: "PUT",
+  path: "/v1/me/preferences",
+  id: "updatePreferences",
+  tag: "Account",
+  summary: "Choose the organization that each sign-in starts in; null for the first",
+  credential: "person",
+  body: {
+    kind: "json",
+    schema: z
+      .strictObject({ startingOrganization: z.string().max(64).nullable() })
+      .meta({ id: "UpdatePreferences", example: { startingOrganization: "org_000000000000000000000001" } }),
+    maxBytes: 1024 * 1024,
+  },
+  responses: { 200: { kind: "json", schema: Preferences } },
+});
+
+export const endpoints = [getOrganizationSettings, getPreferences, updatePreferences, ...people, ...auditExport];

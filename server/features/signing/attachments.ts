@@ -7,7 +7,7 @@ import { enqueue } from "../../kernel/jobs.ts";
 import type { RequestInfo } from "../../kernel/request.ts";
 import { appendAudit } from "../envelopes/audit.ts";
 import type { OwnedEnvelope } from "../envelopes/service.ts";
-import { versionOf } from "../envelopes/service.ts";
+import { requireDocuments, versionOf } from "../envelopes/service.ts";
 import { type AttachmentType, attachmentTypes, type PlacedField } from "../templates/contract.ts";
 import { type Attachment, maxAttachmentBytes, maxAttachmentsBytes } from "./contract.ts";
 import { placedFields } from "./fields.ts";
@@ -127,12 +127,13 @@ function checkPicture(type: AttachmentType, bytes: Uint8Array): void {
   }
 }
 
-/** A file that somebody attached and submitted, for the organization. @throws AppError `not-found` */
+/** A file that somebody attached and submitted, for the organization. @throws AppError `not-found`, `conflict` once deleted */
 export async function submittedAttachment(
   deps: Deps,
   { envelope }: OwnedEnvelope,
   id: string,
 ): Promise<{ row: AttachmentRow; bytes: Uint8Array }> {
+  requireDocuments(envelope);
   const row = await store.findSubmittedAttachment(deps.db.read, envelope.id, id);
   if (!row) throw notFound("The attachment");
   return { row, bytes: await deps.blobs.get(row.sha256) };

@@ -1,6 +1,9 @@
 import type { Ts } from "../../kernel/clock.ts";
 import type { Reader, Tx } from "../../kernel/db.ts";
-import type { CodeRow } from "./tables.ts";
+import type { CodeRow, HandedCodeRow } from "./tables.ts";
+
+/** Codes that are sent belong to a session, those that are handed over to a recipient. */
+export type CodeTable = "signing_codes" | "signing_handed_codes";
 
 /** Makes it the one code of its session. */
 export async function replaceCode(tx: Tx, row: CodeRow): Promise<void> {
@@ -11,6 +14,44 @@ export async function replaceCode(tx: Tx, row: CodeRow): Promise<void> {
     .where("closed_at", "is", null)
     .execute();
   await tx.insertInto("signing_codes").values(row).execute();
+}
+
+/** Makes it the one code that was handed over to its recipient. */
+export async function replaceHandedCode(tx: Tx, row: HandedCodeRow): Promise<void> {
+  await closeHandedCodes(tx, row.recipient, row.created_at);
+  await tx.insertInto("signing_handed_codes").values(row).execute();
+}
+
+/** What was handed over to this recipient works no longer. */
+export async function closeHandedCodes(tx: Tx, recipient: string, at: Ts): Promise<void> {
+  await tx
+    .updateTable("signing_handed_codes")
+    .set({ closed_at: at })
+    .where("recipient", "=", recipient)
+    .where("closed_at", "is", null)
+    .execute();
+}
+
+/** The code that may be tried now by whoever was handed one. */
+export async function currentHandedCode(reader: Reader, recipient: string): Promise<HandedCodeRow | undefined> {
+  return await reader
+    .selectFrom("signing_handed_codes")
+    .selectAll()
+    .where("recipient", "=", recipient)
+    .where("closed_at", "is", null)
+    .executeTakeFirst();
+}
+
+/** Times of the codes that were made for this recipient since then, newest first. */
+export async function handedSince(reader: Reader, recipient: string, since: Ts): Promise<Ts[]> {
+  const rows = await reader
+    .selectFrom("signing_handed_codes")
+    .select("created_at")
+    .where("recipient", "=", recipient)
+    .where("created_at", ">", since)
+    .orderBy("created_at", "desc")
+    .execute();
+  return rows.map((row) => row.created_at);
 }
 
 /** The code that may be tried now. */
@@ -40,12 +81,12 @@ export async function codesSince(
     .execute();
 }
 
-export async function countAttempt(tx: Tx, id: string, attempts: number): Promise<void> {
-  await tx.updateTable("signing_codes").set({ attempts }).where("id", "=", id).execute();
+export async function countAttempt(tx: Tx, table: CodeTable, id: string, attempts: number): Promise<void> {
+  await tx.updateTable(table).set({ attempts }).where("id", "=", id).execute();
 }
 
-export async function closeCode(tx: Tx, id: string, at: Ts): Promise<void> {
-  await tx.updateTable("signing_codes").set({ closed_at: at }).where("id", "=", id).execute();
+export async function closeCode(tx: Tx, table: CodeTable, id: string, at: Ts): Promise<void> {
+  await tx.updateTable(table).set({ closed_at: at }).where("id", "=", id).execute();
 }
 
 export async function insertWrongCode(tx: Tx, row: { id: string; recipient: string; at: Ts }): Promise<void> {

@@ -6,6 +6,10 @@ import type { Secrets } from "../../kernel/secrets.ts";
 
 const minuteMs = 60_000;
 export const codeLifetimeMs = 10 * minuteMs;
+/** Somebody prints it today and meets the signer next week. */
+export const handedLifetimeMs = 7 * 24 * 60 * minuteMs;
+/** Its channel in the audit trail. */
+export const handedOver = "handed_over";
 export const codeAttempts = 5;
 const sessionLimit = { codes: 5, ms: 15 * minuteMs };
 const recipientLimit = { codes: 10, ms: 60 * minuteMs };
@@ -70,13 +74,6 @@ export function judgeAttempt(secrets: Secrets, row: CodeRow | undefined, code: s
   if (row.attempts >= codeAttempts) return { result: "exhausted" };
   if (codeMatches(secrets, row, code)) return { result: "verified" };
   return { result: "invalid", remaining: codeAttempts - row.attempts - 1 };
-}
-
-/** @example maskEmail("anna@example.com") === "a***@example.com" */
-export function maskEmail(email: string): string {
-  const at = email.lastIndexOf("@");
-  const first = [...email.slice(0, at)][0] ?? "";
-  return `${first}***${email.slice(at)}`;
 }
 
 /** @example maskPhone("+4915112345612") === "+49*****12" */

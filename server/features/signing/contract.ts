@@ -294,7 +294,7 @@ export const getSigningDocument = endpoint({
   summary: "The document as it stands; once everybody signed, the sealed one",
   credential: "signer",
   responses: { 200: { kind: "bytes", types: [pdf] } },
-  errors: ["otp-required", "document-not-ready"],
+  errors: ["otp-required", "document-not-ready", "conflict"],
 });
 
 export const requestSigningCode = endpoint({
@@ -325,6 +325,28 @@ export const verifySigningCode = endpoint({
   body: { ...short, schema: VerifyOtp },
   responses: { 200: { kind: "json", schema: OtpVerified } },
   errors: ["otp-invalid", "otp-expired", "otp-exhausted", "rate-limited"],
+});
+
+export const HandedCode = z.object({
+  recipient: z.string(),
+  code: z.string().meta({ description: "Six digits, told once" }),
+  expiresAt: Ts,
+});
+export type HandedCode = z.infer<typeof HandedCode>;
+
+/** Of the dashboard alone: a person hands it over, so no key may ask for it. */
+export const handOverSigningCode = endpoint({
+  method: "POST",
+  path: "/auth/envelopes/{id}/recipients/{recipient}/code",
+  id: "handOverSigningCode",
+  tag: "Dashboard",
+  summary: "Make the code that is handed over to this recipient; the one before stops working",
+  credential: "dashboard",
+  permission: "envelope:send",
+  params: z.object({ id: z.string(), recipient: z.string() }),
+  responses: { 201: { kind: "json", schema: HandedCode } },
+  errors: ["conflict", "rate-limited", "not-recipients-turn", "recipient-finished", "envelope-not-in-progress"],
+  published: false,
 });
 
 export const uploadAttachment = endpoint({
@@ -398,6 +420,7 @@ export const endpoints = [
   getSigningDocument,
   requestSigningCode,
   verifySigningCode,
+  handOverSigningCode,
   uploadAttachment,
   submitSigning,
   declineSigning,

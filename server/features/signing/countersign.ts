@@ -51,7 +51,7 @@ export async function signAutomatically(deps: Deps, payload: { envelope: string;
       ip: null,
       userAgent: null,
     });
-    await clearStall(tx, deps, envelope, "countersign-failed");
+    await clearStall(tx, deps, envelope, "countersign");
     await store.insertSubmission(tx, {
       ...payload,
       number: submission,

@@ -2,6 +2,7 @@ import type { Deps } from "../../kernel/deps.ts";
 import { AppError } from "../../kernel/errors.ts";
 import { hashSecret } from "../../kernel/ids.ts";
 import { enqueue } from "../../kernel/jobs.ts";
+import { takeForClient } from "../../kernel/rate-limits.ts";
 import type { RequestInfo } from "../../kernel/request.ts";
 import { loadEnvelope } from "../envelopes/progress.ts";
 import type { SigningExchange } from "./contract.ts";
@@ -26,7 +27,7 @@ export async function exchangeToken(deps: Deps, token: string, request: RequestI
     return await open(deps, token, request);
   } catch (error) {
     if (!(error instanceof AppError) || error.status !== 401) throw error;
-    const { ok, resetSeconds } = await deps.limits.take(failedPerAddress, request.ip);
+    const { ok, resetSeconds } = await takeForClient(deps.limits, failedPerAddress, request.ip);
     if (!ok) throw new AppError("rate-limited", { retryAfter: resetSeconds, cause: error });
     throw error;
   }

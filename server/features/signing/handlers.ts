@@ -2,28 +2,32 @@ import type { Tx } from "../../kernel/db.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { GiveUp, handle, type JobBinding, RetryLater } from "../../kernel/job-runner.ts";
 import { PoolBusy } from "../../kernel/pool.ts";
-import { markStalled, type StallCode } from "../envelopes/stalled.ts";
+import { showingDelay } from "../envelopes/delay.ts";
+import { markStalled, type StallStep } from "../envelopes/stalled.ts";
 import { signAutomatically } from "./countersign.ts";
 import { invite } from "./invite.ts";
-import { countersign, inviteRecipient, purgeAttachment, storeRevision } from "./jobs.ts";
+import { countersign, inviteRecipient, purgeAttachment, remindRecipient, storeRevision } from "./jobs.ts";
+import { remind } from "./remind.ts";
 import { ensureRevisions, RevisionFailed } from "./service.ts";
 import { deleteUnsubmitted } from "./store.ts";
 
 export function handlers(deps: Deps): JobBinding[] {
   return [
     handle(inviteRecipient, (payload, context) => invite(deps, payload, context), {
-      onDead: stalls(deps, "invite-failed", "The signing link could not be sent."),
+      onDead: stalls(deps, "invite", "The signing link could not be sent."),
     }),
+    handle(remindRecipient, async (turn) => (tx) => remind(tx, deps, turn)),
     handle(
       storeRevision,
-      async ({ envelope }) => {
-        await ensureRevisions(deps, envelope).catch(judge);
+      async ({ envelope }, { signal }) => {
+        const work = ensureRevisions(deps, envelope).catch(judge);
+        await showingDelay(deps, { envelope, step: "revision", signal }, work);
         return undefined;
       },
-      { onDead: stalls(deps, "revision-failed", "A signature could not be drawn into the document.") },
+      { onDead: stalls(deps, "revision", "A signature could not be drawn into the document.") },
     ),
     handle(countersign, (payload) => signAutomatically(deps, payload), {
-      onDead: stalls(deps, "countersign-failed", "The countersignature could not be added."),
+      onDead: stalls(deps, "countersign", "The countersignature could not be added."),
     }),
     handle(
       purgeAttachment,
@@ -35,10 +39,10 @@ export function handlers(deps: Deps): JobBinding[] {
 }
 
 /** Nothing else would move the envelope on: what went wrong is shown with it, and its sender is told. */
-function stalls(deps: Deps, code: StallCode, message: string) {
+function stalls(deps: Deps, step: StallStep, message: string) {
   return async ({ envelope }: { envelope: string }, error: Error, tx: Tx) => {
     deps.log.error({ envelope, err: error }, message);
-    await markStalled(tx, deps, { envelope, code, message });
+    await markStalled(tx, deps, { envelope, step, message });
   };
 }
 

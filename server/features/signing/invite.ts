@@ -1,13 +1,13 @@
+import type { Tx } from "../../kernel/db.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import type { Commit, JobContext } from "../../kernel/job-runner.ts";
-import { actorOf } from "../envelopes/move.ts";
+import { mailHead, senderName } from "../envelopes/move.ts";
 import { loadEnvelope } from "../envelopes/progress.ts";
 import { clearStall } from "../envelopes/stalled.ts";
-import { organizationById } from "../identity/service.ts";
 import { queueMail } from "../mail/service.ts";
 import { unlock } from "./code-store.ts";
 import type { InviteReason } from "./jobs.ts";
-import { localeOf, standingOf } from "./signer.ts";
+import { localeOf, type RecipientOf, standingOf } from "./signer.ts";
 import { actionRefusal } from "./state.ts";
 import { revokeLinks } from "./store.ts";
 import { mintLink } from "./tokens.ts";
@@ -33,27 +33,37 @@ export async function invite(
       await unlock(tx, recipient.id);
     }
     const token = await mintLink(tx, deps, { record, recipient }, reason);
-    const organization = await organizationById(tx, envelope.organization);
-    const creator = actorOf(envelope);
-    const sender =
-      creator.type === "user" && creator.name !== null ? `${creator.name} (${organization.name})` : organization.name;
     await queueMail(tx, deps, {
+      ...mailTo({ record, recipient }),
       cause: `signing_request:${recipient.id}:${job}`,
-      organization: envelope.organization,
-      envelope: envelope.id,
-      testMode: envelope.test_mode === 1,
-      to: { email: recipient.email, name: recipient.name },
-      locale: localeOf(envelope, recipient),
-      content: {
-        kind: "signing_request",
-        sender,
-        title: envelope.title,
-        message: envelope.message,
-        recipientName: recipient.name,
-        link: `${deps.config.appUrl}/sign#${token}`,
-        expiresAt: envelope.expires_at,
-      },
+      content: { kind: "signing_request", ...(await requestContent(tx, deps, { record, recipient }, token)) },
     });
-    await clearStall(tx, deps, envelope, "invite-failed");
+    await clearStall(tx, deps, envelope, "invite");
+  };
+}
+
+/** Whom a mail to a recipient goes to, and in which language. */
+export function mailTo({ record: { envelope }, recipient }: RecipientOf) {
+  return {
+    ...mailHead(envelope),
+    to: { email: recipient.email, name: recipient.name },
+    locale: localeOf(envelope, recipient),
+  };
+}
+
+/** What a mail that asks for a signature says: the first one and its reminders. */
+export async function requestContent(
+  tx: Tx,
+  deps: Deps,
+  { record: { envelope }, recipient }: RecipientOf,
+  token: string,
+) {
+  return {
+    sender: await senderName(tx, envelope),
+    title: envelope.title,
+    message: envelope.message,
+    recipientName: recipient.name,
+    link: `${deps.config.appUrl}/sign#${token}`,
+    expiresAt: envelope.expires_at,
   };
 }

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { defineJob } from "../../kernel/jobs.ts";
+import { Ts } from "../../kernel/wire.ts";
 
 /** Why somebody gets a signing link by mail. A resend revokes every earlier link and lifts a lock (contract §5). */
 export const InviteReason = z.enum(["turn", "resend", "reminder", "fresh_link", "reassigned"]);
@@ -9,6 +10,21 @@ export type InviteReason = z.infer<typeof InviteReason>;
 export const inviteRecipient = defineJob({
   name: "signing.invite",
   payload: z.object({ envelope: z.string(), recipient: z.string(), reason: InviteReason.optional() }),
+});
+
+/**
+ * Reminds a recipient whose turn it is, then queues itself for the next time. `since` names the turn: of another one, or when
+ * it is over, it does nothing. One job a turn is queued at any time.
+ */
+export const remindRecipient = defineJob({
+  name: "signing.remind",
+  payload: z.object({
+    envelope: z.string(),
+    recipient: z.string(),
+    since: Ts,
+    /** 1 for the first reminder of the turn. */
+    number: z.int(),
+  }),
 });
 
 /** Draws every submission that has no revision yet onto the newest document. */

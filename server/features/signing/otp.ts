@@ -5,7 +5,7 @@ import type { Deps } from "../../kernel/deps.ts";
 import { AppError } from "../../kernel/errors.ts";
 import { newId } from "../../kernel/ids.ts";
 import type { RequestInfo } from "../../kernel/request.ts";
-import type { Json } from "../../kernel/wire.ts";
+import { type Json, maskEmail } from "../../kernel/wire.ts";
 import { appendAudit } from "../envelopes/audit.ts";
 import type { AuditType } from "../envelopes/audit-contract.ts";
 import { markVerified } from "../envelopes/progress.ts";
@@ -16,10 +16,10 @@ import {
   codeAttempts,
   codeLifetimeMs,
   decideSend,
+  handedOver,
   hashCode,
   judgeAttempt,
   lockAfter,
-  maskEmail,
   newCode,
 } from "./codes.ts";
 import type { OtpSent, OtpVerified } from "./contract.ts";
@@ -120,17 +120,17 @@ async function tryCode(
   if (session.verified_at !== null) return session.verified_at;
   if (standing.verification === "none") return new AppError("conflict", { detail: "No code is needed here." });
   if (await codes.isLocked(tx, recipient.id)) return new AppError("otp-exhausted", { detail: lockedDetail });
-  const row = await codes.currentCode(tx, session.id);
+  const { table, row, channel } = await openCode(tx, signer);
   const now = deps.clock.ts();
   const attempt = judgeAttempt(deps.secrets, row, code, now);
   if (attempt.result === "expired" || attempt.result === "exhausted" || row === undefined) return refusalOf(attempt);
-  await codes.countAttempt(tx, row.id, row.attempts + 1);
+  await codes.countAttempt(tx, table, row.id, row.attempts + 1);
   if (attempt.result === "verified") {
-    await codes.closeCode(tx, row.id, now);
+    await codes.closeCode(tx, table, row.id, now);
     await store.verifySession(tx, session.id, now);
     // Who comes back to read does not change when they were verified for signing.
     if (recipient.status !== "completed") await markVerified(tx, recipient, now);
-    await audit(tx, deps, signer, "recipient.otp_verified", request, { channel: row.channel });
+    await audit(tx, deps, signer, "recipient.otp_verified", request, { channel });
     return now;
   }
   await codes.insertWrongCode(tx, { id: newId("otp"), recipient: recipient.id, at: now });
@@ -141,6 +141,16 @@ async function tryCode(
     await audit(tx, deps, signer, "recipient.locked", request, { wrongCodes: wrong });
   }
   return refusalOf(attempt);
+}
+
+/** The code that this session may try: the one that was sent to it, or the one that staff handed over to the person. */
+async function openCode(tx: Tx, { recipient, session, standing }: Signer) {
+  if (standing.verification === "operator_delivered") {
+    const row = await codes.currentHandedCode(tx, recipient.id);
+    return { table: "signing_handed_codes", row, channel: handedOver } as const;
+  }
+  const row = await codes.currentCode(tx, session.id);
+  return { table: "signing_codes", row, channel: row?.channel ?? "email" } as const;
 }
 
 function refusalOf(attempt: Attempt): AppError {

@@ -1,5 +1,6 @@
+import { maskEmail } from "../../kernel/wire.ts";
 import type { RecipientRow } from "../envelopes/progress.ts";
-import { maskEmail, maskPhone } from "./codes.ts";
+import { maskPhone } from "./codes.ts";
 import type { Attachment, OtpState } from "./contract.ts";
 import { needsCode } from "./state.ts";
 import type { AttachmentRow, SessionRow } from "./tables.ts";

@@ -6,8 +6,9 @@ import { enqueue } from "../../kernel/jobs.ts";
 import type { RequestInfo } from "../../kernel/request.ts";
 import { appendAudit } from "../envelopes/audit.ts";
 import { reassignRecipient } from "../envelopes/reassign.ts";
+import { startReminders } from "../envelopes/reminders.ts";
 import { versionOf } from "../envelopes/service.ts";
-import { unlock } from "./code-store.ts";
+import { closeHandedCodes, unlock } from "./code-store.ts";
 import type { ReassignSigning } from "./contract.ts";
 import { inviteRecipient } from "./jobs.ts";
 import { loadSigner, recipientActor, requireTurn, requireVerified } from "./signer.ts";
@@ -67,8 +68,10 @@ export async function reassign(
     await store.deleteUnsubmittedOf(tx, recipient.id);
     await store.forgetServed(tx, recipient.id);
     await unlock(tx, recipient.id);
+    await closeHandedCodes(tx, recipient.id, now);
     const payload = { envelope: caller.envelope, recipient: recipient.id, reason: "reassigned" as const };
     await enqueue(tx, inviteRecipient, payload);
+    await startReminders(tx, signer.record.envelope, recipient.id, now);
   });
 }
 

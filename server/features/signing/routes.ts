@@ -5,6 +5,7 @@ import { addAttachment, submittedAttachment } from "./attachments.ts";
 import * as contract from "./contract.ts";
 import { decline } from "./decline.ts";
 import { exchangeToken, requestFreshLink } from "./exchange.ts";
+import { handOverCode } from "./hand-over.ts";
 import { mintSession } from "./mint.ts";
 import { sendCode, verifyCode } from "./otp.ts";
 import { reassign } from "./reassign.ts";
@@ -59,6 +60,13 @@ export const bindings: Binding[] = [
     handle: async (deps, { caller, body, request }) => ({
       status: 200,
       body: await verifyCode(deps, caller, body.code, request),
+    }),
+  }),
+  bind(contract.handOverSigningCode)({
+    load: (deps, { caller, params }) => ownedEnvelope(deps, params.id, caller),
+    handle: async (deps, { caller, params, request }, record) => ({
+      status: 201,
+      body: await handOverCode(deps, caller, record, params.recipient, request),
     }),
   }),
   bind(contract.uploadAttachment)({

@@ -4,7 +4,7 @@ import { AppError } from "../../kernel/errors.ts";
 import type { RequestInfo } from "../../kernel/request.ts";
 import { actorOf } from "../envelopes/move.ts";
 import { markViewed } from "../envelopes/progress.ts";
-import { filenameOf, versionOf } from "../envelopes/service.ts";
+import { filenameOf, requireDocuments, type StoredDocument, versionOf } from "../envelopes/service.ts";
 import { organizationById } from "../identity/service.ts";
 import type { PublishedVersion } from "../templates/service.ts";
 import { consentFor } from "./consent.ts";
@@ -79,7 +79,7 @@ async function present(deps: Deps, signer: Signer): Promise<SigningView> {
     fields: open ? fieldsFor(signer, version, state === "ready") : [],
     signature: { methods: version.settings.signatureMethods, fonts: [...signatureFonts] },
     attachments: attachments.map(presentAttachment),
-    consent: consentFor(version.settings),
+    consent: consentFor(version.settings, localeOf(envelope, recipient)),
     allowDecline: version.settings.allowDecline,
     allowReassign: version.settings.allowReassign,
     redirectUrl: session.redirect_url ?? recipient.redirect_url,
@@ -105,18 +105,16 @@ function fieldsFor({ record, recipient }: Signer, version: PublishedVersion, edi
  * The document as it stands, and notes that this recipient was shown it.
  * @throws AppError `otp-required`, `envelope-not-in-progress`, `not-recipients-turn`, `document-not-ready`
  */
-export async function signingDocument(
-  deps: Deps,
-  caller: SignerCaller,
-): Promise<{ bytes: Uint8Array; sha256: string; filename: string }> {
+export async function signingDocument(deps: Deps, caller: SignerCaller): Promise<StoredDocument> {
   const signer = await loadSigner(deps.db.read, caller, deps.clock.ts());
   requireVerified(signer);
   const state = signingState(signer.standing, deps.clock.ts());
   if (state === "waiting") throw new AppError("not-recipients-turn");
   if (state !== "ready" && state !== "completed") throw new AppError("envelope-not-in-progress");
+  requireDocuments(signer.record.envelope);
   const sha256 = currentDocument(signer.record);
   if (sha256 === undefined) throw new AppError("document-not-ready", { retryAfter: 5 });
-  const bytes = await deps.blobs.get(sha256);
+  const bytes = await deps.blobs.open(sha256);
   if (!(await store.wasServed(deps.db.read, caller.recipient, sha256))) {
     await deps.db.tx((tx) => store.insertServed(tx, caller.recipient, sha256, deps.clock.ts()));
   }

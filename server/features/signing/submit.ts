@@ -73,7 +73,7 @@ async function check(
   input: SubmitSigning,
 ): Promise<{ submission: Submission; consent: AcceptedConsent }> {
   const version = await versionOf(deps, deps.db.read, record.envelope);
-  const consent = acceptedText(consentFor(version.settings), input.consent);
+  const consent = acceptedText(consentFor(version.settings, localeOf(record.envelope, recipient)), input.consent);
   const errors: ProblemError[] = [];
   if (consent === undefined) {
     const detail = "This is not a statement that was offered. Load the session again.";

@@ -94,6 +94,9 @@ export type SubmissionRow = {
   initials: string | null;
 };
 
+/** A code that staff printed; one at a time is open for a recipient. Who asked for it stands in the trail. */
+export type HandedCodeRow = Omit<CodeRow, "session" | "channel">;
+
 /** Somebody passed the signing on to somebody else. */
 export type ReassignmentRow = {
   id: string;
@@ -112,6 +115,7 @@ declare module "../../kernel/db.ts" {
     signing_sessions: SessionRow;
     signing_tokens: TokenRow;
     signing_codes: CodeRow;
+    signing_handed_codes: HandedCodeRow;
     signing_wrong_codes: { id: string; recipient: string; at: Ts };
     signing_locks: { recipient: string; at: Ts };
     signing_served: { recipient: string; sha256: string; at: Ts };

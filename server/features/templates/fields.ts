@@ -230,6 +230,8 @@ export function isField(item: OverlayItem): item is Exclude<OverlayItem, StaticI
 export const verifications = ["none", "email_otp", "sms_otp", "operator_delivered"] as const;
 export const Verification = z.enum(verifications).meta({ id: "Verification" });
 export type Verification = z.infer<typeof Verification>;
+/** What this appliance can carry out. The others stand in the contract and in templates from elsewhere. */
+export const availableVerifications: readonly Verification[] = ["email_otp", "operator_delivered", "none"];
 export const RecipientKind = z.enum(["signer", "countersigner"]).meta({ id: "RecipientKind" });
 export type RecipientKind = z.infer<typeof RecipientKind>;
 
@@ -248,3 +250,9 @@ export const Role = z
   })
   .meta({ id: "Role" });
 export type Role = z.infer<typeof Role>;
+
+/** The signers who have nowhere to put a signature or initials: nothing in the document would show that they signed. */
+export function rolesWithoutSignature(version: { roles: readonly Role[]; items: readonly OverlayItem[] }): Role[] {
+  const signing = version.items.filter(isField).filter(({ type }) => type === "signature" || type === "initials");
+  return version.roles.filter(({ kind, name }) => kind === "signer" && !signing.some(({ role }) => role === name));
+}

@@ -106,7 +106,8 @@ async function versionPage(
   row: store.TemplateRow,
   { limit, cursor }: { limit: number; cursor?: string | undefined },
 ) {
-  const before = cursor === undefined ? null : Number(decodeCursor(deps.secrets, cursor).id);
+  const list = `versions:${row.id}`;
+  const before = cursor === undefined ? null : Number(decodeCursor(deps.secrets, list, cursor).id);
   const draft = before === null ? await store.findDraft(deps.db.read, row.id) : undefined;
   const room = limit - (draft ? 1 : 0);
   const rows = await store.listVersions(deps.db.read, row.id, { limit: room, before });
@@ -118,6 +119,6 @@ async function versionPage(
   return {
     data: [...(draft ? [presentDraft(draft)] : []), ...shown.map(presentVersion)],
     hasMore,
-    nextCursor: hasMore ? encodeCursor(deps.secrets, { t: place.published_at, id: String(place.version) }) : null,
+    nextCursor: hasMore ? encodeCursor(deps.secrets, list, { t: place.published_at, id: String(place.version) }) : null,
   };
 }

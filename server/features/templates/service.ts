@@ -55,9 +55,16 @@ export async function listTemplates(
   organization: string,
   query: { limit: number; cursor?: string | undefined; q?: string | undefined },
 ) {
-  const after = query.cursor === undefined ? null : decodeCursor(deps.secrets, query.cursor);
+  const after = query.cursor === undefined ? null : decodeCursor(deps.secrets, "templates", query.cursor);
   const rows = await store.listTemplates(deps.db.read, organization, { limit: query.limit, after, q: query.q });
-  return pageOf(deps.secrets, rows, query.limit, (row) => ({ t: row.created_at, id: row.id }), presentTemplate);
+  return pageOf(
+    deps.secrets,
+    "templates",
+    rows,
+    query.limit,
+    (row) => ({ t: row.created_at, id: row.id }),
+    presentTemplate,
+  );
 }
 
 /** @throws AppError `not-found`, also for a template of another organization */

@@ -1,0 +1,27 @@
+import { bind } from "../../kernel/binding.ts";
+import { followChanges } from "./changes.ts";
+import * as contract from "./dashboard-contract.ts";
+import { presentWithValues } from "./present.ts";
+import { retryEnvelope } from "./retry.ts";
+import { ownedEnvelope } from "./service.ts";
+import { listTestMails } from "./test-mails.ts";
+
+export const bindings = [
+  bind(contract.streamChanges)({
+    async handle(deps, { caller, request }) {
+      return { status: 200, events: followChanges(deps, caller.organization, request) };
+    },
+  }),
+  bind(contract.listTestMails)({
+    async handle(deps, { caller, query }) {
+      return { status: 200, body: await listTestMails(deps, caller.organization, query) };
+    },
+  }),
+  bind(contract.retryEnvelope)({
+    load: (deps, { caller, params }) => ownedEnvelope(deps, params.id, caller),
+    async handle(deps, { caller, params, request }) {
+      await retryEnvelope(deps, caller, params.id, request.ip);
+      return { status: 200, body: presentWithValues(await ownedEnvelope(deps, params.id, caller)) };
+    },
+  }),
+];

@@ -1,0 +1,64 @@
+import type { PersonCaller } from "../../kernel/caller.ts";
+import type { Deps } from "../../kernel/deps.ts";
+import { notFound } from "../../kernel/errors.ts";
+import type { RequestInfo } from "../../kernel/request.ts";
+import { endOwnSession, endSessionOf, endSessionsOf, purgeSessions, sessionsOf } from "../identity/own-sessions.ts";
+import { changePerson } from "../identity/people.ts";
+import type { DashboardSession } from "../identity/session-contract.ts";
+import { presentSession } from "../identity/session-present.ts";
+import { deleteCodesBefore } from "./code-store.ts";
+import type { SessionInfo } from "./contract.ts";
+import { presentSessionInfo } from "./present.ts";
+import { deleteSignUpsBefore } from "./sign-up-store.ts";
+import { deleteTokensBefore } from "./token-store.ts";
+import { deleteTriesBefore } from "./try-store.ts";
+
+/** The person's own sessions and profile. */
+
+export async function listSessions(deps: Deps, caller: PersonCaller): Promise<SessionInfo[]> {
+  const rows = await sessionsOf(deps.db.read, deps, caller.user);
+  return rows.map((row) => presentSessionInfo(row, caller.session));
+}
+
+/** @throws AppError `not-found` */
+export async function endSession(deps: Deps, caller: PersonCaller, id: string): Promise<void> {
+  if (!(await deps.db.tx((tx) => endOwnSession(tx, deps, caller.user, id)))) throw notFound("The session");
+}
+
+export async function endSessions(deps: Deps, caller: PersonCaller, keepCurrent: boolean): Promise<void> {
+  await deps.db.tx((tx) => endSessionsOf(tx, deps, caller.user, keepCurrent ? caller.session : null));
+}
+
+/** Ends the session that the browser holds, if it is still one. */
+export async function signOut(deps: Deps, request: RequestInfo): Promise<void> {
+  await deps.db.tx((tx) => endSessionOf(tx, deps, request));
+}
+
+export async function updateProfile(
+  deps: Deps,
+  caller: PersonCaller,
+  input: { name?: string | undefined; locale?: string | null | undefined },
+): Promise<DashboardSession> {
+  return await deps.db.tx(async (tx) => {
+    await changePerson(tx, caller.user, {
+      ...(input.name === undefined ? {} : { name: input.name }),
+      ...(input.locale === undefined ? {} : { locale: input.locale }),
+    });
+    return await presentSession(tx, deps, caller.session);
+  });
+}
+
+const dayMs = 24 * 60 * 60 * 1000;
+
+/** Forgets what can no longer be used: codes and links a day after they expired, waiting accounts at once, old sessions. */
+export async function purgeSignIn(deps: Deps): Promise<void> {
+  const now = deps.clock.now();
+  const dayAgo = new Date(now - dayMs).toISOString();
+  await deps.db.tx(async (tx) => {
+    await deleteSignUpsBefore(tx, new Date(now).toISOString());
+    await deleteCodesBefore(tx, dayAgo);
+    await deleteTokensBefore(tx, dayAgo);
+    await deleteTriesBefore(tx, dayAgo);
+    await purgeSessions(tx, deps);
+  });
+}

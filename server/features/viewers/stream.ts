@@ -1,0 +1,46 @@
+import type { ViewerCaller } from "../../kernel/caller.ts";
+import type { Deps } from "../../kernel/deps.ts";
+import type { ServerSentEvent } from "../../kernel/endpoint.ts";
+import type { RequestInfo } from "../../kernel/request.ts";
+import { envelopeTopic } from "../envelopes/audit.ts";
+import { createBell, pingMs } from "../envelopes/bell.ts";
+import { loadEnvelope } from "../envelopes/progress.ts";
+import type { ViewerUpdate } from "./contract.ts";
+
+/**
+ * Says when the envelope changed, until the client goes away or the access ends (contract §7).
+ * @param seen the `id` of the last event that the client has had; null when it comes for the first time
+ */
+export async function* followAsViewer(
+  deps: Deps,
+  { envelope }: ViewerCaller,
+  seen: number | null,
+  { signal, stillAllowed }: Pick<RequestInfo, "signal" | "stillAllowed">,
+): AsyncGenerator<ServerSentEvent> {
+  const bell = createBell(signal);
+  // Before the first read: a change between reading and listening must not be missed.
+  const unsubscribe = deps.events.subscribe(envelopeTopic(envelope), bell.ring);
+  const lengthNow = async () => (await loadEnvelope(deps.db.read, envelope))?.envelope.audit_length ?? 0;
+  try {
+    let last = seen ?? (await lengthNow());
+    yield { retry: 3000 };
+    let rung = true;
+    while (!signal.aborted) {
+      const length = await lengthNow();
+      if (length > last) {
+        last = length;
+        const data: ViewerUpdate = { at: deps.clock.ts() };
+        yield { event: "update", id: String(length), data: JSON.stringify(data) };
+      } else if (!rung) yield { comment: "ping" };
+      rung = await bell.wait(pingMs);
+      if (signal.aborted) return;
+      if (!(await stillAllowed())) {
+        yield { event: "expired", data: "{}" };
+        return;
+      }
+    }
+  } finally {
+    unsubscribe();
+    bell.close();
+  }
+}
