@@ -1,23 +1,74 @@
 import { parseArgs } from "node:util";
+import { access } from "./commands/access.ts";
+import { anchors } from "./commands/anchors.ts";
 import { apiKey } from "./commands/api-key.ts";
-import { type Command, type CommandContext, type Streams, UsageError } from "./commands/command.ts";
+import { backup } from "./commands/backup.ts";
+import { clock } from "./commands/clock.ts";
+import { type Command, type CommandContext, exitCodesOf, inert, type Streams, UsageError } from "./commands/command.ts";
+import { completionCommand } from "./commands/completion.ts";
+import { config } from "./commands/config.ts";
 import { demo } from "./commands/demo/demo.ts";
 import { doctor } from "./commands/doctor.ts";
+import { drill } from "./commands/drill.ts";
+import { firstLink } from "./commands/first-link.ts";
 import { fsckCommand } from "./commands/fsck.ts";
 import { init } from "./commands/init.ts";
 import { jobs } from "./commands/jobs.ts";
+import { keys } from "./commands/keys.ts";
+import { logs } from "./commands/logs.ts";
+import { manCommand } from "./commands/man.ts";
+import { org } from "./commands/org.ts";
 import { outbox } from "./commands/outbox.ts";
+import { recoverOwner } from "./commands/recover-owner.ts";
+import { restore } from "./commands/restore.ts";
 import { serve } from "./commands/serve.ts";
+import { setup } from "./commands/setup.ts";
+import { smtp } from "./commands/smtp.ts";
+import { status } from "./commands/status.ts";
+import { supportBundle } from "./commands/support-bundle.ts";
+import { tls } from "./commands/tls.ts";
+import { update } from "./commands/update.ts";
 import { verify } from "./commands/verify.ts";
 import { ConfigError, loadConfig } from "./config.ts";
 import { AppError } from "./kernel/errors.ts";
+import { LocalProblem } from "./local-client.ts";
 
-const commands: readonly Command[] = [init, serve, apiKey, outbox, jobs, fsckCommand, verify, demo, doctor];
+/** Every command, in the order of the overview. */
+export const commands: readonly Command[] = [
+  init,
+  serve,
+  status,
+  config,
+  setup,
+  firstLink,
+  recoverOwner,
+  org,
+  access,
+  apiKey,
+  outbox,
+  smtp,
+  tls,
+  jobs,
+  fsckCommand,
+  backup,
+  restore,
+  drill,
+  anchors,
+  keys,
+  verify,
+  demo,
+  update,
+  clock,
+  doctor,
+  logs,
+  supportBundle,
+  completionCommand(() => commands),
+  manCommand(() => commands),
+];
 
 /**
  * Runs one command.
- * @returns the exit code: 0 done, 1 it failed or found something wrong, 2 the call or the settings are wrong (for `verify`:
- * consistent but not pinned), 70 a defect
+ * @returns the exit code, see `exitCodesOf`
  */
 export async function runCli(args: readonly string[], env: NodeJS.ProcessEnv, streams: Streams): Promise<number> {
   const [name = "serve", ...rest] = args;
@@ -55,21 +106,26 @@ function report(error: unknown, command: Command, json: boolean, { stdout, stder
   const wrongCall =
     error instanceof UsageError ||
     (error instanceof TypeError && "code" in error && String(error.code).startsWith("ERR_PARSE_ARGS"));
-  if (json)
-    stdout(
-      `${JSON.stringify({ error: message, ...(error instanceof AppError ? { code: error.code, errors: error.options.errors } : {}) })}\n`,
-    );
-  else stderr(`signet: ${message}\n${wrongCall ? `\n${usage(command)}` : ""}`);
+  if (json) stdout(`${JSON.stringify({ error: message, ...codeOf(error) })}\n`);
+  else stderr(`signet: ${inert(message)}\n${wrongCall ? `\n${usage(command)}` : ""}`);
   if (wrongCall || error instanceof ConfigError) return 2;
   if (error instanceof AppError || isExpected(error)) return 1;
   if (!json && error instanceof Error) stderr(`${error.stack ?? ""}\n`);
   return 70;
 }
 
+function codeOf(error: unknown): { code?: string; errors?: unknown } {
+  if (error instanceof AppError) return { code: error.code, errors: error.options.errors };
+  if (error instanceof LocalProblem) return { code: error.problem.code, errors: error.problem.errors };
+  return error instanceof Error && "code" in error && typeof error.code === "string" ? { code: error.code } : {};
+}
+
 /** Failures of the machine rather than of the program: a missing file, a taken port, a folder in use. */
 function isExpected(error: unknown): boolean {
   return (
-    error instanceof Error && (("code" in error && typeof error.code === "string") || error.name === "DataFolderTaken")
+    error instanceof Error &&
+    (("code" in error && typeof error.code === "string") ||
+      ["DataFolderTaken", "LocalProblem", "NoAppliance"].includes(error.name))
   );
 }
 
@@ -80,5 +136,6 @@ function overview(): string {
 }
 
 function usage(command: Command): string {
-  return `signet ${command.name}: ${command.summary}\n\n  ${command.usage.join("\n  ")}\n\n  --json prints one JSON value instead of text\n`;
+  const codes = Object.entries(exitCodesOf(command)).map(([code, meaning]) => `    ${code.padStart(2)}  ${meaning}`);
+  return `signet ${command.name}: ${command.summary}\n\n  ${command.usage.join("\n  ")}\n\n  --json prints one JSON value instead of text\n\n  exit codes:\n${codes.join("\n")}\n`;
 }

@@ -1,56 +1,98 @@
 import { mkdir } from "node:fs/promises";
-import {
-  createServer as createHttp,
-  type IncomingMessage,
-  type RequestListener,
-  type Server,
-  type ServerResponse,
-} from "node:http";
-import { createServer as createHttps } from "node:https";
 import path from "node:path";
 import Koa, { type Context, type Next } from "koa";
-import { type Config, ConfigError, withPort } from "./config.ts";
+import { type Config, withPort } from "./config.ts";
 import { endpoints } from "./contract.ts";
+import { type Control, operatorOf } from "./features/appliance/control.ts";
+import { createApplianceBindings } from "./features/appliance/routes.ts";
+import { sampleStorage } from "./features/appliance/storage.ts";
+import { createActivity } from "./features/backup/activity.ts";
+import { createBackupHandlers } from "./features/backup/handlers.ts";
+import { createBackupBindings } from "./features/backup/routes.ts";
+import { scheduleBackup } from "./features/backup/service.ts";
+import { bindings as envelopeDashboardBindings } from "./features/envelopes/dashboard-routes.ts";
 import { handlers as envelopeHandlers } from "./features/envelopes/handlers.ts";
 import { bindings as envelopeBindings } from "./features/envelopes/routes.ts";
 import { handlers as evidenceHandlers } from "./features/evidence/handlers.ts";
 import { bindings as evidenceBindings } from "./features/evidence/routes.ts";
-import { createKeyAuthenticator } from "./features/identity/authenticate.ts";
+import { purgeDownloads } from "./features/evidence/service.ts";
+import { resumeUpkeep } from "./features/evidence/upkeep.ts";
+import { createAuthenticators } from "./features/identity/authenticate.ts";
+import { bindings as identityBindings } from "./features/identity/routes.ts";
 import { bindings as keyBindings } from "./features/keys/routes.ts";
 import { ensureKeys } from "./features/keys/service.ts";
 import { handlers as mailHandlers } from "./features/mail/handlers.ts";
+import { purgeMails } from "./features/mail/service.ts";
 import { bindings as organizationBindings } from "./features/organization/routes.ts";
+import { handlers as retentionHandlers } from "./features/retention/handlers.ts";
+import { bindings as retentionBindings } from "./features/retention/routes.ts";
+import { scheduleRetention } from "./features/retention/service.ts";
+import { handlers as signInHandlers } from "./features/sign-in/handlers.ts";
+import { bindings as signInBindings } from "./features/sign-in/routes.ts";
+import { purgeSignIn } from "./features/sign-in/sessions.ts";
 import { authenticateSigner } from "./features/signing/authenticate.ts";
 import { handlers as signingHandlers } from "./features/signing/handlers.ts";
 import { bindings as signingBindings } from "./features/signing/routes.ts";
 import { bindings as templateBindings } from "./features/templates/routes.ts";
-import { createApi } from "./kernel/api.ts";
+import { createAcmeHandlers } from "./features/tls/acme-handlers.ts";
+import { createAcmeBindings } from "./features/tls/acme-routes.ts";
+import { resumeAcme } from "./features/tls/acme-service.ts";
+import { openTls } from "./features/tls/keeper.ts";
+import { createTlsBindings } from "./features/tls/routes.ts";
+import { installationOf } from "./features/update/installation.ts";
+import { forgetKept } from "./features/update/kept.ts";
+import { openMaintenance } from "./features/update/maintenance.ts";
+import { createUpdateBindings, type UpdateControl } from "./features/update/routes.ts";
+import { authenticateViewer, bearerOf } from "./features/viewers/authenticate.ts";
+import { handlers as viewerHandlers } from "./features/viewers/handlers.ts";
+import { bindings as viewerBindings } from "./features/viewers/routes.ts";
+import { openAdminSocket, openFront } from "./front.ts";
+import { type Authenticators, createApi } from "./kernel/api.ts";
 import { openBlobs } from "./kernel/blobs.ts";
+import { openCapacity, releaseReserveIfFull } from "./kernel/capacity.ts";
 import { clientIp } from "./kernel/client-ip.ts";
-import { type Clock, systemClock } from "./kernel/clock.ts";
-import { lockDataFolder } from "./kernel/data-lock.ts";
+import type { Clock } from "./kernel/clock.ts";
+import { beginClock, watchClock } from "./kernel/clock-watch.ts";
+import { DataFolderTaken, lockDataFolder } from "./kernel/data-lock.ts";
 import { openDatabase } from "./kernel/db.ts";
 import type { Deps } from "./kernel/deps.ts";
 import { syncFolder } from "./kernel/durable.ts";
 import { AppError } from "./kernel/errors.ts";
 import { createEvents } from "./kernel/events.ts";
+import { type GuardedClock, guardClock, type Machine, thisMachine } from "./kernel/guarded-clock.ts";
 import { purgeIdempotency } from "./kernel/idempotency.ts";
 import { type JobRunner, startJobs } from "./kernel/job-runner.ts";
 import type { Log } from "./kernel/log.ts";
-import { findMasterKey, proveMasterKey } from "./kernel/master-key.ts";
+import { createLogTail, type LogTail } from "./kernel/log-tail.ts";
+import { findMasterKeys, holdMasterKey, proveMasterKey } from "./kernel/master-key.ts";
 import { createMetrics } from "./kernel/metrics.ts";
 import { openOutbound } from "./kernel/outbound.ts";
 import { openPool } from "./kernel/pool.ts";
 import { openRateLimits } from "./kernel/rate-limits.ts";
+import { refuseHalfRestored } from "./kernel/restore-mark.ts";
 import { openSecrets } from "./kernel/secrets.ts";
+import { explainStart, recordStart } from "./kernel/start-fault.ts";
+import { storageFault } from "./kernel/storage-fault.ts";
 import { createOperations } from "./operations.ts";
 import { servePage } from "./pages.ts";
-import { loadTls } from "./tls.ts";
 
 export type ComposeOptions = {
   config: Config;
   log: Log;
+  /** Is believed whatever it says. */
   clock?: Clock;
+  /** Whose clock is taken when none is given. */
+  machine?: Machine;
+  /** What keeps the latest lines of the log for administrators. */
+  logTail?: LogTail;
+  /** A command or a file in which all lines of the log are found. */
+  logKeptIn?: string | null;
+  /** The file that Node was given: where releases lie beside each other, it says where that is. */
+  program?: string | undefined;
+  /** Ends the process in order, when somebody starts it again then. */
+  end?: () => void;
+  /** Bytes of memory that this process may still have; the system is asked when nothing is given. */
+  availableMemory?: () => number;
   /** Called at each job and transaction boundary; the crash tests end the process there. */
   onBoundary?: (point: string) => void;
 };
@@ -60,19 +102,26 @@ export type OpenOptions = ComposeOptions & {
   serving?: boolean;
   /** Makes the master key of a data folder that holds nothing yet; without it such a folder is refused. */
   createKey?: boolean;
+  /** The caller replaces the master key and holds it alone already. */
+  replacingKey?: boolean;
 };
 
 /**
  * Builds everything that use cases share. Opens the data folder.
  * @throws MasterKeyUnfit when the key is missing although there is data, or is not the one that the data was written under
  */
-export async function openDeps(options: OpenOptions): Promise<{ deps: Deps; close: () => Promise<void> }> {
+export async function openDeps(
+  options: OpenOptions,
+): Promise<{ deps: Deps; close: () => Promise<void>; guarded: Guarded | null }> {
   const { config, log } = options;
-  const clock = options.clock ?? systemClock;
+  const guard = guardClock(options.machine ?? thisMachine);
+  const clock = options.clock ?? guard;
+  await refuseHalfRestored(config.dataDir);
   const made = await mkdir(config.dataDir, { recursive: true, mode: 0o700 });
   if (made !== undefined) await syncFolder(path.dirname(made));
-  const masterKey = await findMasterKey(config, options.createKey === true);
-  const secrets = openSecrets(masterKey);
+  const masterKeys = await findMasterKeys(config, options.createKey === true);
+  const releaseKey = options.replacingKey ? null : await holdMasterKey(config.dataDir, "shared");
+  const secrets = openSecrets(masterKeys.current, masterKeys.before ? [masterKeys.before] : []);
   const outbound = openOutbound({
     allow: config.outboundAllow,
     proxy: config.outboundProxy,
@@ -84,14 +133,23 @@ export async function openDeps(options: OpenOptions): Promise<{ deps: Deps; clos
     clock,
     secrets,
     onBoundary: options.onBoundary,
+    ...(options.serving ? {} : { beforeMigration: () => aloneIn(config.dataDir) }),
   });
   await proveMasterKey({ db, secrets }, config.masterKeyFile).catch(async (error: unknown) => {
     await db.close();
+    await releaseKey?.();
     throw error;
   });
-  const blobs = await openBlobs({ folder: path.join(config.dataDir, "blobs"), secrets, clear: options.serving });
+  const guarded = options.clock ? null : { clock: guard, accepted: await beginClock(db.read, guard) };
+  const blobs = await openBlobs({
+    folder: path.join(config.dataDir, "blobs"),
+    secrets,
+    clear: options.serving,
+    now: clock.now,
+  });
   const limits = openRateLimits({ clock });
-  const pool = openPool({ threads: config.workers });
+  const capacity = await openCapacity({ config, availableMemory: options.availableMemory });
+  const pool = openPool({ threads: config.workers, oneByOne: capacity.shortOfMemory });
   const deps: Deps = {
     config,
     clock,
@@ -104,14 +162,32 @@ export async function openDeps(options: OpenOptions): Promise<{ deps: Deps; clos
     outbound,
     events: createEvents(),
     limits,
+    capacity,
   };
   const close = async () => {
     await pool.close();
     await db.close();
     await blobs.close();
+    await releaseKey?.();
   };
-  return { deps, close };
+  return { deps, close, guarded };
 }
+
+/** A server of an older release would go on with a database that it does not know. */
+async function aloneIn(folder: string): Promise<{ release(): Promise<void> }> {
+  try {
+    return await lockDataFolder(folder);
+  } catch (error) {
+    if (!(error instanceof DataFolderTaken)) throw error;
+    throw new Error(
+      `the database in ${folder} is of an older release, and a running Signet uses it; restart that one with this release first`,
+      { cause: error },
+    );
+  }
+}
+
+/** The machine's clock under guard, and how often it was accepted when it began. */
+type Guarded = { clock: GuardedClock; accepted: number };
 
 export type Appliance = {
   deps: Deps;
@@ -125,97 +201,263 @@ export type Appliance = {
 };
 
 const purgeEveryMs = 3_600_000;
+const purges: readonly [string, (deps: Deps) => Promise<unknown>][] = [
+  ["old replies", purgeIdempotency],
+  ["old mails", purgeMails],
+  ["old codes and sessions", purgeSignIn],
+  ["old download links", purgeDownloads],
+  ["the database of before the last update", forgetKept],
+];
 
 /** Starts the whole appliance on its data folder. Only one process may serve a folder. */
 export async function startAppliance(options: ComposeOptions): Promise<Appliance> {
   const undo: (() => Promise<void>)[] = [];
+  const { dataDir } = options.config;
   try {
-    return await start(options, undo);
+    const started = await start(options, undo);
+    await recordStart(dataDir, null);
+    return started;
   } catch (error) {
     // What is open already would keep the process alive, the port taken and the folder locked.
     for (const step of undo.reverse()) await step().catch(() => undefined);
-    throw error;
+    const explained = await explainStart(error, options.config);
+    await recordStart(dataDir, explained);
+    throw explained;
   }
 }
 
 /** @param undo takes what closes each thing that was opened */
 async function start(options: ComposeOptions, undo: (() => Promise<void>)[]): Promise<Appliance> {
+  await releaseReserveIfFull(options.config);
   const lock = await lockDataFolder(options.config.dataDir);
   undo.push(() => lock.release());
-  const front = await listen(options.config);
+  const { dataDir } = options.config;
+  const installation = installationOf(options.program);
+  const maintenance = await openMaintenance({ dataDir, root: installation?.root ?? null });
+  const tls = await openTls(options.config, options.clock?.now ?? Date.now, (err) =>
+    options.log.error({ err }, "the certificate files cannot be used: the certificate of before is still shown"),
+  );
+  undo.push(async () => tls.close());
+  const front = await openFront(options.config, tls);
   undo.push(() => front.close(0));
-  const config = withPort(options.config, front.port);
-  const { deps, close } = await openDeps({ ...options, config, serving: true, createKey: true });
+  const config = withPort(options.config, front.port, front.httpPort);
+  const { deps, close, guarded } = await openDeps({ ...options, config, serving: true, createKey: true });
   undo.push(close);
+  const watch = guarded && watchClock({ ...guarded, db: deps.db, log: deps.log }, guarded.accepted);
+  undo.push(async () => watch?.stop());
+  // Before anything runs: what this run believes is what the next one begins with.
+  await watch?.look();
   const api = createApi({
     deps,
     bindings: [
       ...templateBindings,
       ...envelopeBindings,
+      ...envelopeDashboardBindings,
       ...signingBindings,
+      ...viewerBindings,
       ...organizationBindings,
+      ...retentionBindings,
       ...evidenceBindings,
       ...keyBindings,
+      ...identityBindings,
+      ...signInBindings,
     ],
     authenticators: {
-      key: createKeyAuthenticator(deps),
-      dashboard: async () => {
-        throw new AppError("unauthorized", { detail: "This operation needs a dashboard session." });
-      },
+      ...createAuthenticators(deps),
       signer: (request) => authenticateSigner(deps, request.header("authorization"), request),
-      viewer: async () => {
-        throw new AppError("token-invalid");
-      },
+      viewer: (request, query) =>
+        authenticateViewer(deps, bearerOf(request.header("authorization")) ?? query.get("access_token")),
+      local: notHere,
     },
     clientIp: clientIp(config.trustedProxies),
   });
+  const backups = createActivity();
   const jobs = startJobs({
     db: deps.db,
     clock: deps.clock,
     secrets: deps.secrets,
     log: deps.log,
     metrics: deps.metrics,
-    bindings: [...envelopeHandlers(deps), ...signingHandlers(deps), ...evidenceHandlers(deps), ...mailHandlers(deps)],
+    bindings: [
+      ...envelopeHandlers(deps),
+      ...signingHandlers(deps),
+      ...viewerHandlers(deps),
+      ...evidenceHandlers(deps),
+      ...mailHandlers(deps),
+      ...signInHandlers(deps),
+      ...retentionHandlers(deps),
+      ...createBackupHandlers(deps, backups),
+      ...createAcmeHandlers(deps, tls),
+    ],
+    concurrency: { backup: 1, acme: 1 },
     onBoundary: options.onBoundary,
+    held: () => inDoubt(deps) || maintenance.quiet || deps.capacity.halted(),
+    excused: async (error) =>
+      (await deps.capacity.problemOf(error)) !== null && (deps.capacity.halted() || storageFault(error) !== null),
   });
+  const endWatch = deps.capacity.watch({ log: deps.log, onRecovered: () => jobs.recover() });
+  undo.push(endWatch);
   deps.metrics.measureQueue(() => jobs.counts());
-  const operations = createOperations(deps, endpoints);
+  const operations = createOperations(deps, endpoints, () => maintenance.state !== null);
   const app = new Koa();
   app.use(api.observe);
+  app.use((ctx, next) => {
+    if (needsTime(ctx.path) && inDoubt(deps)) throw new AppError("service-unavailable", clockDoubted);
+    return needsTime(ctx.path) ? maintenance.admit(next) : next();
+  });
   app.use(api.routes);
   app.use(async (ctx, next) =>
     (await operations.answer(ctx.method, ctx.path, ctx.get("authorization"), (reply) => apply(ctx, reply)))
       ? undefined
       : next(),
   );
-  app.use((ctx, next) => page(deps, ctx, next));
+  app.use((ctx, next) => page(deps, ctx, next, maintenance.state !== null));
   app.use(() => {
     throw new AppError("not-found", { detail: "There is nothing at this address." });
   });
   // Errors of a socket that the client closed; every other one was answered by the API's own catch.
   app.on("error", (err: unknown) => deps.log.debug({ err }, "connection ended early"));
   front.serve(app.callback());
+  const admin = await openAdministration(deps, {
+    startedAt: deps.clock.ts(),
+    url: config.baseUrl,
+    tls,
+    backups,
+    jobs,
+    log: { tail: options.logTail ?? createLogTail(), keptIn: options.logKeptIn ?? null },
+    operations,
+    update: { installation, maintenance, jobs, trouble: operations.trouble, end: options.end ?? null },
+  });
+  undo.push(() => admin.close(0));
+  const unfollow = maintenance.follow(deps);
+  undo.push(async () => unfollow());
+  const checked = checkDatabase(deps);
+  await resumeUpkeep(deps);
+  await resumeAcme(deps).catch((err: unknown) => deps.log.error({ err }, "ACME cannot go on"));
+  await scheduleRetention(deps);
+  const planBackup = () =>
+    scheduleBackup(deps, backups).catch((err: unknown) => deps.log.warn({ err }, "a backup could not be planned"));
+  await planBackup();
   const keys = ensureKeys(deps);
   keys.catch((err: unknown) => deps.log.error({ err }, "keys could not be made"));
-  const purge = setInterval(() => {
-    purgeIdempotency(deps).catch((err: unknown) => deps.log.warn({ err }, "old replies were not purged"));
+  const purge = async () => {
+    if (inDoubt(deps) || maintenance.quiet) return;
+    for (const [what, step] of purges)
+      await step(deps).catch((err: unknown) => deps.log.warn({ err }, `${what} were not purged`));
+  };
+  const sample = () =>
+    void sampleStorage(deps).catch((err: unknown) => deps.log.debug({ err }, "the size was not noted"));
+  sample();
+  // At the start too: one that is restarted often would never come to it.
+  let purging = purge();
+  const purgeTimer = setInterval(() => {
+    purging = purging.then(purge);
+    sample();
+    scheduleRetention(deps).catch((err: unknown) => deps.log.warn({ err }, "retention could not be planned"));
+    void planBackup();
   }, purgeEveryMs);
-  purge.unref();
+  purgeTimer.unref();
   return {
     deps,
     url: config.baseUrl,
-    selfSigned: front.selfSigned,
+    selfSigned: tls.current()?.source === "self-signed",
     jobs,
     async stop(graceMs = 10_000) {
       operations.stopping();
-      clearInterval(purge);
-      await Promise.all([front.close(graceMs), jobs.stop(graceMs)]);
-      await keys.catch(() => undefined);
+      clearInterval(purgeTimer);
+      unfollow();
+      const closed = [front.close(graceMs), admin.close(graceMs)];
+      api.endStreams();
+      await Promise.all([...closed, jobs.stop(graceMs)]);
+      await Promise.all([keys.catch(() => undefined), purging]);
+      await endWatch();
+      await watch?.stop();
       await close();
+      await checked;
+      tls.close();
       await lock.release();
     },
   };
 }
+
+/** A damaged page that nobody reads yet is found before much is written beside it. */
+async function checkDatabase({ db, capacity, log }: Deps): Promise<void> {
+  try {
+    const [problem] = await db.check("quick");
+    if (problem !== undefined) await capacity.noteDamage(problem);
+  } catch (err) {
+    const interrupted = err instanceof Error && "code" in err && err.code === "SQLITE_INTERRUPT";
+    if (!interrupted && (await capacity.problemOf(err)) === null)
+      log.warn({ err }, "the database could not be checked");
+  }
+}
+
+/** An operation that is not mounted where it was asked for. */
+const notHere = () => Promise.reject(new AppError("not-found"));
+
+/**
+ * Serves the administrators of this machine on the admin socket. A folder that cannot hold it keeps nobody from signing: it is
+ * said in the log, and `signet status` says that nothing answers.
+ */
+async function openAdministration(
+  deps: Deps,
+  {
+    operations,
+    update,
+    ...control
+  }: Control & { operations: ReturnType<typeof createOperations>; update: UpdateControl },
+): Promise<{ close: (graceMs: number) => Promise<void> }> {
+  const { adminSocket } = deps.config;
+  const front = await openAdminSocket(adminSocket).catch((err: unknown) => {
+    deps.log.error({ err, adminSocket }, "no admin socket: set SIGNET_ADMIN_SOCKET to a path that can be made");
+    return null;
+  });
+  if (!front) return { close: async () => undefined };
+  const refused = { key: notHere, dashboard: notHere, person: notHere, signer: notHere, viewer: notHere };
+  const authenticators: Authenticators = { ...refused, local: async (request) => operatorOf(request) };
+  const api = createApi({
+    deps,
+    bindings: [
+      ...createApplianceBindings(control),
+      ...createTlsBindings(control.tls),
+      ...createAcmeBindings(control.tls),
+      ...createBackupBindings(control.backups),
+      ...createUpdateBindings(update),
+    ],
+    authenticators,
+    clientIp: () => "local",
+  });
+  const app = new Koa();
+  app.use(api.observe);
+  app.use((ctx, next) => (changesData(ctx) ? update.maintenance.admit(next) : next()));
+  app.use(api.routes);
+  app.use(async (ctx, next) =>
+    (await operations.answerLocally(ctx.method, ctx.path, (reply) => apply(ctx, reply))) ? undefined : next(),
+  );
+  app.use(notHere);
+  app.on("error", (err: unknown) => deps.log.debug({ err }, "connection ended early"));
+  front.serve(app.callback());
+  return {
+    async close(graceMs) {
+      const closed = front.close(graceMs);
+      api.endStreams();
+      await closed;
+    },
+  };
+}
+
+/** What administrators change while an update is under way would be lost when it is put back; the update itself goes on. */
+const changesData = ({ method, path }: Pick<Context, "method" | "path">): boolean =>
+  method !== "GET" && method !== "HEAD" && !path.startsWith("/local/update/");
+
+const inDoubt = ({ clock }: Deps): boolean => (clock.doubt?.() ?? null) !== null;
+const clockDoubted = {
+  detail: "The clock of this machine cannot be right. Its administrator has to set it, or to accept it: signet clock.",
+  retryAfter: 60,
+};
+
+/** What is proven stays provable, whatever time it is; everything else waits for a clock that is believed. */
+const needsTime = (path: string): boolean => /^\/(v1|auth|scim)\//.test(path) && !path.startsWith("/v1/public/");
 
 type PageReply = { status: number; headers: Record<string, string>; body: string | Uint8Array | null };
 
@@ -225,67 +467,12 @@ function apply(ctx: Context, reply: PageReply): void {
   ctx.set(reply.headers);
 }
 
-async function page(deps: Deps, ctx: Context, next: Next): Promise<void> {
+async function page(deps: Deps, ctx: Context, next: Next, inMaintenance: boolean): Promise<void> {
   const found =
     ctx.method === "GET" || ctx.method === "HEAD"
-      ? await servePage(deps, { method: ctx.method, path: ctx.path, headers: ctx.req.headers })
+      ? await servePage(deps, { method: ctx.method, path: ctx.path, headers: ctx.req.headers, inMaintenance })
       : null;
   if (!found) return next();
   ctx.state.template = "pages";
   apply(ctx, found);
-}
-
-type Front = {
-  port: number;
-  selfSigned: boolean;
-  serve: (listener: RequestListener) => void;
-  close: (graceMs: number) => Promise<void>;
-};
-
-/** The same failure with what to do about it. */
-function listenError(error: Error, { host, port }: Config): Error {
-  if (!("code" in error)) return error;
-  if (error.code === "EADDRINUSE") {
-    return new ConfigError(
-      `port ${port} on ${host} is taken by another program: end it, or set SIGNET_PORT to a free one`,
-    );
-  }
-  if (error.code === "EACCES")
-    return new ConfigError(`port ${port} may not be used by this user: set SIGNET_PORT above 1023`);
-  if (error.code === "ENOTFOUND" || error.code === "EADDRNOTAVAIL") {
-    return new ConfigError(`SIGNET_HOST cannot be used: ${host} is no address of this machine`);
-  }
-  return error;
-}
-
-/** Binds the port first, so that a taken one is told at once and a free one (port 0) is known; early requests wait. */
-async function listen(config: Config): Promise<Front> {
-  const waiting: [IncomingMessage, ServerResponse][] = [];
-  let serve: RequestListener = (request, response) => void waiting.push([request, response]);
-  const tls = await loadTls(config);
-  const listener: RequestListener = (request, response) => serve(request, response);
-  const server: Server = tls
-    ? createHttps({ cert: tls.cert, key: tls.key, minVersion: "TLSv1.2" }, listener)
-    : createHttp(listener);
-  server.requestTimeout = 120_000;
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", (error) => reject(listenError(error, config)));
-    server.listen(config.port, config.host, resolve);
-  });
-  const address = server.address();
-  return {
-    port: address !== null && typeof address === "object" ? address.port : config.port,
-    selfSigned: tls?.selfSigned === true,
-    serve(next) {
-      serve = next;
-      for (const [request, response] of waiting.splice(0)) next(request, response);
-    },
-    async close(graceMs) {
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      server.closeIdleConnections();
-      const timer = setTimeout(() => server.closeAllConnections(), graceMs);
-      await closed;
-      clearTimeout(timer);
-    },
-  };
 }

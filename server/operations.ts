@@ -8,8 +8,11 @@ export type OperationsReply = { status: number; headers: Record<string, string>;
 
 const json = { "content-type": "application/json; charset=utf-8" };
 
-/** What machines ask besides /v1: health, readiness, metrics, and the description of the interface. */
-export function createOperations(deps: Deps, endpoints: readonly EndpointSpec[]) {
+/**
+ * What machines ask besides /v1: health, readiness, metrics, and the description of the interface.
+ * @param inMaintenance whether nothing new is taken at present
+ */
+export function createOperations(deps: Deps, endpoints: readonly EndpointSpec[], inMaintenance: () => boolean) {
   let stopping = false;
   let document: Promise<OpenApiDocument> | undefined;
 
@@ -41,16 +44,27 @@ export function createOperations(deps: Deps, endpoints: readonly EndpointSpec[])
   };
 
   async function ready(): Promise<OperationsReply> {
+    const cause = (await trouble()) ?? (inMaintenance() ? "an update is under way" : null);
+    return cause === null ? { status: 200, headers: json, body: '{"status":"ready"}' } : notReady(cause);
+  }
+
+  /** What keeps it from serving, whatever maintenance says. */
+  async function trouble(): Promise<string | null> {
+    if (stopping) return "stopping";
+    if (deps.clock.doubt?.()) return "the clock of this machine cannot be right";
+    if (deps.capacity.halted()) return `storage: ${deps.capacity.state().storage}`;
     try {
-      if (stopping) throw new Error("stopping");
       await deps.db.read.selectFrom("organizations").select("id").limit(1).execute();
-      return { status: 200, headers: json, body: '{"status":"ready"}' };
+      return null;
     } catch (error) {
-      const cause = stopping ? "stopping" : "the database does not answer";
-      if (!stopping) deps.log.error({ err: error }, "not ready");
-      return { status: 503, headers: json, body: JSON.stringify({ status: "not ready", cause }) };
+      deps.log.error({ err: error }, "not ready");
+      return "the database does not answer";
     }
   }
+
+  const notReady = (cause: string): OperationsReply => {
+    return { status: 503, headers: json, body: JSON.stringify({ status: "not ready", cause }) };
+  };
 
   /** Only with the configured token; without one there is no such page on the network. */
   async function metrics(authorization: string): Promise<OperationsReply | null> {
@@ -63,6 +77,10 @@ export function createOperations(deps: Deps, endpoints: readonly EndpointSpec[])
         body: "A bearer token is needed.\n",
       };
     }
+    return await renderMetrics();
+  }
+
+  async function renderMetrics(): Promise<OperationsReply> {
     const { contentType, text } = await deps.metrics.render();
     return { status: 200, headers: { "content-type": contentType }, body: text };
   }
@@ -70,6 +88,14 @@ export function createOperations(deps: Deps, endpoints: readonly EndpointSpec[])
   return {
     stopping() {
       stopping = true;
+    },
+    trouble,
+    /** The same on the admin socket, where no token is asked for. */
+    async answerLocally(method: string, path: string, send: (reply: OperationsReply) => void): Promise<boolean> {
+      if (path !== "/metrics") return await this.answer(method, path, "", send);
+      if (method !== "GET" && method !== "HEAD") return false;
+      send(await renderMetrics());
+      return true;
     },
     /** @returns whether the path was one of these and the reply was given to `send` */
     async answer(

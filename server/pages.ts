@@ -1,16 +1,20 @@
 import { randomBytes } from "node:crypto";
 import { embedOriginOf } from "./features/signing/service.ts";
 import type { Deps } from "./kernel/deps.ts";
+import { appAt } from "./pages/addresses.ts";
 import { type Assets, builtApps, openAssets } from "./pages/assets.ts";
 import { pageHeaders } from "./pages/headers.ts";
-import { errorPage, notBuiltPage, type Setting, startPage } from "./pages/plain.ts";
+import { askAgainSeconds, maintenancePage } from "./pages/maintenance.ts";
+import { errorPage, notBuiltPage, notFoundPage, type Setting } from "./pages/plain.ts";
 
-/** The web pages: the built apps, their files, the start page and the help for error codes. Everything here is public. */
+/** The web pages: the built apps, their files, and the help for error codes. Everything here is public. */
 
 export type PageRequest = {
   method: string;
   path: string;
   headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** Nothing new is taken at present: only what proves documents is shown. */
+  inMaintenance?: boolean;
 };
 export type PageResponse = { status: number; headers: Record<string, string>; body: Uint8Array | null };
 
@@ -24,7 +28,7 @@ let built: Assets | undefined;
 export async function servePage(deps: Pick<Deps, "db">, request: PageRequest): Promise<PageResponse | null> {
   if (request.method !== "GET" && request.method !== "HEAD") return null;
   built ??= openAssets(builtApps);
-  const response = await respond(deps, request, built);
+  const response = (await respond(deps, request, built)) ?? nothingHere(request, built);
   if (!response) return null;
   const headers = { ...response.headers, "content-length": String(response.body?.byteLength ?? 0) };
   return { ...response, headers, body: request.method === "HEAD" ? null : response.body };
@@ -33,14 +37,28 @@ export async function servePage(deps: Pick<Deps, "db">, request: PageRequest): P
 async function respond(deps: Pick<Deps, "db">, request: PageRequest, assets: Assets): Promise<PageResponse | null> {
   const { path } = request;
   if (path.startsWith("/assets/")) return assetResponse(assets, path.slice(1), headerOf(request, "accept-encoding"));
-  if (path === "/") return plainResponse(assets, 200, startPage);
   const error = /^\/errors\/([a-z-]{1,64})$/.exec(path)?.[1];
   if (error !== undefined) return plainResponse(assets, 200, (setting) => errorPage(error, setting));
-  const app = /^\/(sign|verify|docs)\/?$/.exec(path)?.[1];
-  if (app !== undefined) return appResponse(assets, app, null);
-  const session = /^\/sign\/(ses_[0-9A-Za-z]{1,64})$/.exec(path)?.[1];
-  if (session !== undefined) return appResponse(assets, "sign", await embedOriginOf(deps, session));
-  return null;
+  const found = appAt(path);
+  if (!found) return null;
+  if (request.inMaintenance && !alwaysOpen.has(found.app)) {
+    const waiting = plainResponse(assets, 503, (setting) =>
+      maintenancePage(setting, headerOf(request, "accept-language")),
+    );
+    const headers = { "retry-after": String(askAgainSeconds), vary: "accept-language" };
+    return waiting && { ...waiting, headers: { ...waiting.headers, ...headers } };
+  }
+  return appResponse(assets, found.app, found.session === null ? null : await embedOriginOf(deps, found.session));
+}
+
+/** What they show stays true, whatever is being done to the service. */
+const alwaysOpen: ReadonlySet<string> = new Set(["verify", "docs"]);
+
+/** A page for people where there is none; programs, and everybody who calls an operation, get the API's own answer. */
+function nothingHere(request: PageRequest, assets: Assets): PageResponse | null {
+  const forPeople =
+    headerOf(request, "accept").includes("text/html") && !/^\/(v1|auth|assets)(\/|$)/.test(request.path);
+  return forPeople ? plainResponse(assets, 404, notFoundPage) : null;
 }
 
 function headerOf(request: PageRequest, name: string): string {

@@ -17,6 +17,7 @@ export const apiKey: Command = {
     "signet api-key revoke KEY_ID [--organization NAME]",
     `scopes: ${permissions.join(" ")}; without --scopes all but ${administrativePermissions.join(" ")}`,
   ],
+  verbs: ["create", "list", "revoke"],
   options: {
     name: { type: "string" },
     mode: { type: "string" },
@@ -81,7 +82,7 @@ async function revoke(context: CommandContext): Promise<number> {
   if (!id) throw new UsageError("name the key's id");
   await withDeps(context, async (deps) => {
     const organization = await chosenOrganization(deps, optional(context, "organization"));
-    await revokeApiKey(deps, organization.id, id);
+    await revokeApiKey(deps, organization.id, id, { actor: operator, ip: null });
   });
   // A running server may believe the key for this long; when the command ends, the key is dead everywhere.
   await delay(keyCacheMs);

@@ -1,5 +1,6 @@
 import type { ParseArgsOptionsConfig } from "node:util";
 import type { Config } from "../config.ts";
+import type { ServiceManager } from "../service-manager.ts";
 
 /** Where a command reads and writes; given by main.ts, so that tests can run a command in their own process. */
 export type Streams = {
@@ -8,7 +9,13 @@ export type Streams = {
   stdin: AsyncIterable<Uint8Array | string>;
   /** A person is watching standard error: progress may be drawn there. */
   interactive: boolean;
+  /** Somebody started it by hand and sees what it prints; a service manager would keep it in a log. */
+  attended?: boolean;
+  /** The file that Node was given. */
+  program?: string | undefined;
   onSignal: (listener: (signal: string) => void) => void;
+  /** Whoever started the process and wants to know when it answers. */
+  serviceManager?: ServiceManager | null;
 };
 
 export type OptionValue = string | boolean | (string | boolean)[] | undefined;
@@ -24,6 +31,12 @@ export type Command = {
   name: string;
   summary: string;
   usage: readonly string[];
+  /** What may stand first behind the name. */
+  verbs?: readonly string[];
+  /** What may stand behind one of those. */
+  subverbs?: Readonly<Record<string, readonly string[]>>;
+  /** Besides those that every command has. */
+  exitCodes?: Readonly<Record<number, string>>;
   options: ParseArgsOptionsConfig;
   /** @returns the exit code */
   run: (context: CommandContext) => Promise<number>;
@@ -48,11 +61,22 @@ export function optional({ options }: CommandContext, name: string): string | un
 
 /** Prints the value as one JSON line, or the text made for people. */
 export function print({ json, stdout }: CommandContext, value: unknown, text: string): void {
-  stdout(json ? `${JSON.stringify(value)}\n` : `${text}\n`);
+  stdout(json ? `${JSON.stringify(value)}\n` : `${inert(text)}\n`);
 }
 
-/** Columns as wide as their longest cell. */
-export function table(rows: readonly (readonly string[])[]): string {
+/**
+ * What a terminal would take for an order, or would turn the letters around, as a code instead: names, titles and answers of
+ * servers come from strangers. Ends of lines and tabs stay.
+ */
+export const inert = (text: string): string =>
+  text.replaceAll(
+    /\r(?!\n)|[^\P{Cc}\r\n\t]|[\u2028-\u202e\u2066-\u2069]/gu,
+    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+
+/** Columns as wide as their longest cell; each row is one line, whatever a cell says. */
+export function table(given: readonly (readonly string[])[]): string {
+  const rows = given.map((row) => row.map((cell) => inert(cell.replaceAll(/\s*[\r\n]+\s*/g, " "))));
   const widths = rows.reduce<number[]>((most, row) => row.map((cell, i) => Math.max(most[i] ?? 0, cell.length)), []);
   return rows
     .map((row) =>
@@ -62,4 +86,30 @@ export function table(rows: readonly (readonly string[])[]): string {
         .trimEnd(),
     )
     .join("\n");
+}
+
+/** The first line of standard input, without its end; what comes after it is not waited for. */
+export async function readLine(stdin: AsyncIterable<Uint8Array | string>): Promise<string> {
+  let text = "";
+  for await (const chunk of stdin) {
+    text += typeof chunk === "string" ? chunk : Buffer.from(chunk).toString("utf8");
+    if (text.includes("\n")) break;
+  }
+  return text.split(/\r?\n/)[0] ?? "";
+}
+
+const commonExitCodes = {
+  0: "done",
+  1: "it failed, or found something wrong",
+  2: "the call or the settings are wrong",
+  70: "a defect of Signet",
+};
+
+/** What the exit codes of a command mean; without one, of every command. */
+export function exitCodesOf(command: Pick<Command, "exitCodes"> | undefined): Readonly<Record<number, string>> {
+  const own = Object.entries(command?.exitCodes ?? {}).map(([code, meaning]) => {
+    const common = Object.entries(commonExitCodes).find(([known]) => known === code)?.[1];
+    return [code, common === undefined ? meaning : `${common}; here: ${meaning}`] as const;
+  });
+  return { ...commonExitCodes, ...Object.fromEntries(own) };
 }

@@ -1,7 +1,8 @@
-import { createOrganization } from "../features/identity/service.ts";
+import { allOrganizations, createOrganization } from "../features/identity/service.ts";
 import type { Deps } from "../kernel/deps.ts";
+import { AppError } from "../kernel/errors.ts";
 import { Email } from "../kernel/wire.ts";
-import { type Command, optional, print, required, UsageError } from "./command.ts";
+import { type Command, optional, print, readLine, required, UsageError } from "./command.ts";
 import { withDeps } from "./with-deps.ts";
 
 export const init: Command = {
@@ -9,6 +10,7 @@ export const init: Command = {
   summary: "create an organization and its owner on this data folder",
   usage: [
     "signet init --organization NAME --email ADDRESS [--name NAME] [--locale en] [--time-zone UTC] [--password-stdin]",
+    "signet init --additional …   where there is an organization already",
   ],
   options: {
     organization: { type: "string" },
@@ -17,6 +19,7 @@ export const init: Command = {
     locale: { type: "string" },
     "time-zone": { type: "string" },
     "password-stdin": { type: "boolean" },
+    additional: { type: "boolean" },
   },
   async run(context) {
     const name = required(context, "organization");
@@ -25,22 +28,22 @@ export const init: Command = {
     const password = context.options["password-stdin"] ? await readLine(context.stdin) : null;
     const locale = optional(context, "locale");
     const timeZone = optional(context, "time-zone");
-    const create = (deps: Deps) =>
-      createOrganization(deps, {
+    const create = async (deps: Deps) => {
+      const [known] = await allOrganizations(deps.db.read);
+      // A second one by mistake would own nothing, and every later command would have to name which one it means.
+      if (known && context.options.additional !== true)
+        throw new AppError("conflict", {
+          detail: `There is an organization already: ${known.name}. Say --additional to create another.`,
+        });
+      return await createOrganization(deps, {
         name,
         owner: { email: address.data, name: optional(context, "name") ?? address.data, password },
         ...(locale === undefined ? {} : { locale }),
         ...(timeZone === undefined ? {} : { timeZone }),
       });
+    };
     const made = await withDeps(context, create, { createKey: true });
     print(context, made, `Created organization ${made.organization} with owner ${made.user}.`);
     return 0;
   },
 };
-
-/** The first line of standard input, without its end. */
-async function readLine(stdin: AsyncIterable<Uint8Array | string>): Promise<string> {
-  let text = "";
-  for await (const chunk of stdin) text += typeof chunk === "string" ? chunk : Buffer.from(chunk).toString("utf8");
-  return text.split(/\r?\n/)[0] ?? "";
-}

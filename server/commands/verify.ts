@@ -1,41 +1,134 @@
 import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
+import path from "node:path";
+import type { Pins } from "../features/evidence/bundle.ts";
 import { certificatesIn } from "../features/evidence/pem.ts";
-import { type FileReport, ownEvidence, remoteEvidence, verifyFile } from "../features/evidence/verify-file.ts";
+import type { Step } from "../features/evidence/verify.ts";
+import {
+  type FileReport,
+  ownEvidence,
+  remoteEvidence,
+  verifyBundle,
+  verifyFile,
+} from "../features/evidence/verify-file.ts";
+import { ZipError } from "../features/evidence/zip.ts";
 import { AnchorKeys } from "../features/keys/contract.ts";
+import { systemClock } from "../kernel/clock.ts";
 import type { Deps } from "../kernel/deps.ts";
 import { type Outbound, openOutbound } from "../kernel/outbound.ts";
+import { openPool } from "../kernel/pool.ts";
 import { type Command, type CommandContext, optional, print, table, UsageError } from "./command.ts";
 import { withDeps } from "./with-deps.ts";
 
 export const verify: Command = {
   name: "verify",
-  summary: "check a sealed PDF: its signature, time stamps and revisions, its place in the tree, the anchor",
+  summary: "check sealed PDFs: signatures, time stamps, revisions, their place in the tree, the anchor",
   usage: [
-    "signet verify FILE                       against this data folder, whose own keys are trusted",
-    "signet verify FILE --server URL [--keys keys.json] [--trust ca.pem]   against another installation, keys pinned from outside",
-    "exit code: 0 proven, 2 consistent but not anchored or not pinned, 1 anything wrong",
+    "signet verify FILE…                      against this data folder, whose own keys are trusted",
+    "signet verify FILE… --server URL [--keys keys.json] [--trust ca.pem] [--trust-timestamps tsa.pem]   against another installation, keys pinned from outside",
+    "signet verify FILE… --bundle evidence.zip [--keys keys.json] [--trust ca.pem] [--trust-timestamps tsa.pem]   without any server; FILE may be the bundle itself",
+    "--trust is for the authorities of seals, --trust-timestamps for those that vouch for time stamps alone",
+    "--json prints one object a file: file, verdict, exitCode, causes, problems, sha256, size, steps, seals, testMode, evidence",
+    "verdicts: valid (0) · unpinned, test, incomplete, not-anchored, no-document (2) · unknown, invalid, unreadable (1); docs/verification.md explains each cause",
+    "exit code: 0 all proven, 2 some consistent but not proven, 1 anything wrong",
   ],
-  options: { server: { type: "string" }, keys: { type: "string" }, trust: { type: "string" } },
+  exitCodes: { 2: "the files are consistent, and not pinned to a key that you trust" },
+  options: {
+    server: { type: "string" },
+    bundle: { type: "string" },
+    keys: { type: "string" },
+    trust: { type: "string" },
+    "trust-timestamps": { type: "string" },
+  },
   async run(context) {
-    const [file] = context.positionals;
-    if (!file) throw new UsageError("name the file");
-    const bytes = await readFile(file);
+    const files = context.positionals;
+    if (files.length === 0) throw new UsageError("name the file");
     const server = optional(context, "server");
-    const check = async (deps: Deps) => {
-      if (server === undefined) {
-        const { source, pins } = await ownEvidence(deps);
-        return await verifyFile(deps, bytes, source, pins);
-      }
-      const source = await remoteEvidence(outboundTo(deps, server), server);
-      return await verifyFile(deps, bytes, source, await pinsOf(context));
-    };
-    // Whoever checks another installation needs none of their own.
-    const report = await withDeps(context, check, { createKey: server !== undefined });
-    print(context, report, describe(file, report));
-    return report.exitCode;
+    if (server !== undefined && optional(context, "bundle") !== undefined)
+      throw new UsageError("a bundle needs no --server");
+    const checker = openChecker(context, server);
+    try {
+      const codes: number[] = [];
+      for (const file of files) codes.push(await checkOne(context, file, checker));
+      return codes.includes(1) ? 1 : codes.includes(2) ? 2 : 0;
+    } finally {
+      await checker.close();
+    }
   },
 };
+
+const isZip = (bytes: Uint8Array): boolean => bytes[0] === 0x50 && bytes[1] === 0x4b;
+
+/** @returns the exit code of this file */
+async function checkOne(context: CommandContext, file: string, checker: Checker): Promise<number> {
+  const bundle = optional(context, "bundle");
+  try {
+    const bytes = await readFile(file);
+    const report = isZip(bytes)
+      ? await checker.bundle(bytes)
+      : bundle === undefined
+        ? await checker.file(bytes)
+        : await checker.bundle(await readFile(bundle), bytes);
+    print(context, { file, ...report }, describe(file, report));
+    return report.exitCode;
+  } catch (error) {
+    const cause = unreadable(error);
+    if (cause === null) throw error;
+    const report = { file, verdict: "unreadable", exitCode: 1, causes: [cause.code], problems: [cause.detail] };
+    print(context, report, `${file}: cannot be checked: ${cause.detail}`);
+    return 1;
+  }
+}
+
+/** Of one of many files: the others are checked all the same. */
+function unreadable(error: unknown): { code: string; detail: string } | null {
+  if (error instanceof ZipError)
+    return { code: `archive-${error.fault}`, detail: `no evidence bundle: ${error.message}` };
+  const code = error instanceof Error && "code" in error ? error.code : null;
+  if (code === "ENOENT") return { code: "no-such-file", detail: "there is no such file" };
+  if (code === "EISDIR") return { code: "is-a-folder", detail: "it is a folder" };
+  return code === "EACCES" ? { code: "not-allowed", detail: "it may not be read" } : null;
+}
+
+type Checker = {
+  file(bytes: Uint8Array): Promise<FileReport>;
+  bundle(archive: Uint8Array, held?: Uint8Array): Promise<FileReport>;
+  close(): Promise<void>;
+};
+
+/** What the checks need is opened when the first file asks for it, and once. */
+function openChecker(context: CommandContext, server: string | undefined): Checker {
+  let pool: ReturnType<typeof openPool> | null = null;
+  let pins: Promise<Pins> | null = null;
+  return {
+    async file(bytes) {
+      const check = async (deps: Deps) => {
+        if (server === undefined) {
+          const own = await ownEvidence(deps);
+          return await verifyFile(deps, bytes, own.source, own.pins);
+        }
+        const source = await remoteEvidence(outboundTo(deps, server), server);
+        return await verifyFile(deps, bytes, source, await pinsOf(context));
+      };
+      // Whoever checks another installation needs none of their own.
+      return await withDeps(context, check, { createKey: server !== undefined });
+    },
+    async bundle(archive, held) {
+      pool ??= openPool({ threads: 1 });
+      pins ??= offlinePins(context);
+      return await verifyBundle({ pool, clock: systemClock }, archive, await pins, held);
+    },
+    close: async () => await pool?.close(),
+  };
+}
+
+/** Opens no data folder but one that is there already: whoever checks a bundle need not have an installation. */
+async function offlinePins(context: CommandContext): Promise<Pins> {
+  const given = ["keys", "trust", "trust-timestamps"].some((name) => optional(context, name) !== undefined);
+  const installed = !given && existsSync(path.join(context.config.dataDir, "signet.db"));
+  return installed ? await withDeps(context, async (deps) => (await ownEvidence(deps)).pins) : await pinsOf(context);
+}
 
 /** Whoever runs the command names the server, so it may stand in their own network and speak plain HTTP. */
 function outboundTo({ config }: Deps, server: string): Outbound {
@@ -47,50 +140,43 @@ function outboundTo({ config }: Deps, server: string): Outbound {
 }
 
 /** What the caller trusts: the keys and certificates of files that came another way than the evidence. */
-async function pinsOf(context: CommandContext): Promise<{ kids: string[]; certificates: string[] }> {
-  const keys = optional(context, "keys");
-  const trust = optional(context, "trust");
-  const kids =
-    keys === undefined ? [] : AnchorKeys.parse(JSON.parse(await readFile(keys, "utf8"))).keys.map(({ kid }) => kid);
-  const certificates = trust === undefined ? [] : certificatesIn(await readFile(trust, "utf8"));
-  return { kids, certificates: certificates.map((der) => createHash("sha256").update(der).digest("hex")) };
+async function pinsOf(context: CommandContext): Promise<Pins> {
+  const file = optional(context, "keys");
+  const keys = file === undefined ? [] : AnchorKeys.parse(JSON.parse(await readFile(file, "utf8"))).keys;
+  const printsOf = async (option: string) => {
+    const pem = optional(context, option);
+    const certificates = pem === undefined ? [] : certificatesIn(await readFile(pem, "utf8"));
+    return certificates.map((der) => createHash("sha256").update(der).digest("hex"));
+  };
+  return { kids: [], keys, certificates: await printsOf("trust"), timestamps: await printsOf("trust-timestamps") };
 }
 
 const sentences: Record<FileReport["verdict"], string> = {
   valid: "Proven: sealed here, unchanged since, and anchored under a trusted key.",
-  unpinned: "Consistent, but the keys came from the server that is being checked: pin them with --keys and --trust.",
+  unpinned:
+    "Consistent, but keys or authorities came with the evidence that is being checked: pin them with --keys, --trust and --trust-timestamps.",
+  test: "TEST: all of it holds, and it was made in test mode. It binds nobody and does not prove who signed.",
+  incomplete: "The document is proven, but not all that lies beside it: see what is marked with -.",
   "not-anchored": "The seal holds; no anchor covers it yet. Try again in some minutes.",
+  "no-document": "The evidence holds, but the document was deleted: name the copy that you hold, with --bundle.",
+  unknown: "Not known: nobody sealed exactly these bytes here.",
   invalid: "Not proven:",
 };
 
 /** The steps' names beside those of the PDF's own signature. */
-const stepNames: Record<string, string> = { signature: "anchor signature", key: "anchor key" };
+const stepNames: Partial<Record<Step["name"], string>> = {
+  signature: "anchor signature",
+  key: "anchor key",
+  token: "anchor time stamp",
+  "seal-timestamp": "seal time stamp",
+  "document-timestamp": "document timestamp",
+};
 
-/** What the PDF itself carries: each seal and its time stamp. */
-function sealRows({ seals }: FileReport): string[][] {
-  return seals.signatures
-    .filter(({ foreign }) => !foreign)
-    .flatMap(({ field, problems, timestamp }) => [
-      [problems.length === 0 ? "ok" : "WRONG", "seal", `PAdES signature “${field}”`],
-      ...(timestamp
-        ? [[timestamp.problems.length === 0 ? "ok" : "WRONG", "time stamp", "RFC 3161, over the signature"]]
-        : []),
-    ]);
-}
+const mark = (ok: boolean | null): string => (ok === null ? "-" : ok ? "ok" : "WRONG");
 
 function describe(file: string, report: FileReport): string {
-  const steps = [
-    ...sealRows(report),
-    ...report.steps.map(({ ok, name, detail }) => [ok ? "ok" : "WRONG", stepNames[name] ?? name, detail]),
-  ];
-  const lines = [
-    `${file}: ${report.size} bytes, SHA-256 ${report.sha256}`,
-    ...(steps.length > 0 ? [table(steps)] : []),
-  ];
-  const foreign = report.seals.signatures
-    .filter((one) => one.foreign)
-    .map(({ field }) => `Note: “${field}” was signed by somebody else before the seal; it is not judged here.`);
-  return [...lines, sentences[report.verdict], ...report.problems.map((problem) => `  ${problem}`), ...foreign].join(
-    "\n",
-  );
+  const about = report.sha256 === null ? "no document" : `${report.size} bytes, SHA-256 ${report.sha256}`;
+  const steps = report.steps.map(({ ok, name, detail }) => [mark(ok), stepNames[name] ?? name, detail]);
+  const problems = report.problems.map((problem) => `  ${problem}`);
+  return [`${file}: ${about}`, table(steps), sentences[report.verdict], ...problems].join("\n");
 }

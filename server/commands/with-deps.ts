@@ -3,6 +3,7 @@ import { allOrganizations } from "../features/identity/service.ts";
 import type { Deps } from "../kernel/deps.ts";
 import { AppError, notFound } from "../kernel/errors.ts";
 import { createLog } from "../kernel/log.ts";
+import { explainStart } from "../kernel/start-fault.ts";
 import { type CommandContext, UsageError } from "./command.ts";
 
 /** Opens the data folder beside a running server or without one, runs the command on it, closes it. */
@@ -11,7 +12,11 @@ export async function withDeps<T>(
   use: (deps: Deps) => Promise<T>,
   options: { /** Makes the master key of an empty data folder. */ createKey?: boolean } = {},
 ): Promise<T> {
-  const { deps, close } = await openDeps({ config, log: createLog("silent"), ...options });
+  const { deps, close } = await openDeps({ config, log: createLog("silent"), ...options }).catch(
+    async (error: unknown) => {
+      throw await explainStart(error, config);
+    },
+  );
   try {
     return await use(deps);
   } finally {

@@ -1,6 +1,6 @@
 import { type ErrorCode, problemKinds } from "../kernel/problem.ts";
 
-/** The pages that need no script: the start page and the help for each error code. */
+/** The pages that need no script: the help for each error code and what is shown where there is nothing. */
 
 /** URLs of the typefaces of the apps, null when they are not built. */
 export type Faces = { text: string | null; headings: string | null };
@@ -26,15 +26,28 @@ dl { display: grid; grid-template-columns: auto 1fr; gap: .35rem 1.25rem; margin
 `;
 
 /** What a plain page is made with. */
-export type Setting = { nonce: string; faces: Faces };
+export type Setting = {
+  nonce: string;
+  faces: Faces;
+  /** English when not given. */
+  language?: string;
+  /** When it loads itself again. */
+  refreshSeconds?: number;
+};
 
-function page(title: string, { nonce, faces }: Setting, body: string): string {
+export function page(title: string, setting: Setting, body: string): string {
+  const { nonce, faces, language = "en", refreshSeconds } = setting;
   return `<!doctype html>
-<html lang="en">
+<html lang="${language}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="robots" content="noindex">
+<meta name="robots" content="noindex">${
+    refreshSeconds === undefined
+      ? ""
+      : `
+<meta http-equiv="refresh" content="${refreshSeconds}">`
+  }
 <link rel="icon" href="data:,">
 <title>${title}</title>
 <style nonce="${nonce}">${faceRule("Inter", faces.text)}${faceRule("Source Serif 4", faces.headings)}${style}</style>
@@ -42,21 +55,6 @@ function page(title: string, { nonce, faces }: Setting, body: string): string {
 <body><main>${body}</main></body>
 </html>
 `;
-}
-
-/** What this appliance is and where to go from here. */
-export function startPage(setting: Setting): string {
-  return page(
-    "Signet",
-    setting,
-    `<h1>Signet</h1>
-<p>This is an appliance for electronic signatures. Documents are prepared and sent through its API; whoever signs gets a personal link by e-mail.</p>
-<ul>
-<li><a href="/verify"><b>Verify a document</b><span>Check that a PDF was sealed here and is unchanged.</span></a></li>
-<li><a href="/docs"><b>API reference</b><span>All operations, with parameters, schemas and errors.</span></a></li>
-<li><a href="/openapi.json"><b>OpenAPI document</b><span>The machine-readable description, also as <code>openapi.yaml</code>.</span></a></li>
-</ul>`,
-  );
 }
 
 /** What a caller can do about a kind of answer. */
@@ -120,5 +118,20 @@ export function notBuiltPage(setting: Setting): string {
     "Not built · Signet",
     setting,
     "<h1>This page is not built</h1><p>Run <code>npm run build</code> and start the appliance again.</p>",
+  );
+}
+
+/** Shown at an address where there is nothing. */
+export function notFoundPage(setting: Setting): string {
+  return page(
+    "Nothing here · Signet",
+    setting,
+    `<h1>There is nothing at this address</h1>
+<p>The address may be incomplete: links from e-mails are long and sometimes break across lines. Copy the whole link, or open it from the e-mail once more.</p>
+<ul>
+<li><a href="/"><b>Sign in</b><span>Templates, envelopes and settings of your organization.</span></a></li>
+<li><a href="/verify"><b>Verify a document</b><span>Check that a PDF was sealed here and is unchanged.</span></a></li>
+<li><a href="/docs"><b>API reference</b><span>All operations, with parameters, schemas and errors.</span></a></li>
+</ul>`,
   );
 }

@@ -44,6 +44,8 @@ async function onOwnAppliance(
     SIGNET_PORT: "0",
     SIGNET_ANCHOR_INTERVAL_SECONDS: "1",
     SIGNET_LOG_LEVEL: "error",
+    SIGNET_DISK_RESERVE_MB: "0",
+    SIGNET_AIR_GAP: String(context.config.airGap),
   });
   const appliance = await startAppliance({ config, log: createLog(config.logLevel) });
   try {

@@ -51,7 +51,8 @@ export async function judgeSealedPdf(file: string, caPem: string): Promise<Verdi
   const folder = await mkdtemp(join(tmpdir(), "signet-judge-"));
   try {
     const { verdict: pdfsig, signatures } = await judgePdfsig(file, caPem, folder);
-    const verdicts = [await judgeQpdf(file), pdfsig, await judgeMutool(file)];
+    const stamped = signatures.at(-1)?.kind === timestampKind;
+    const verdicts = [await judgeQpdf(file), pdfsig, await judgeMutool(file, stamped)];
     const bytes = await readFile(file);
     for (const [index, signature] of signatures.entries()) {
       verdicts.push(...(await judgeSignature(bytes, signature, caPem, folder, `signature ${index + 1}`)));
@@ -68,6 +69,8 @@ export async function judgeQpdf(file: string): Promise<Verdict> {
   return verdict("qpdf", result, result.code === 0, result.code === 0 ? clean : lastLine(result.out));
 }
 
+const timestampKind = "ETSI.RFC3161";
+
 export type SignedRange = { kind: string; length: number; resume: number; end: number };
 
 /** Poppler's view: each signature valid and trusted, the last one reaching the end of the file. */
@@ -78,16 +81,18 @@ export async function judgePdfsig(
 ): Promise<{ verdict: Verdict; signatures: SignedRange[] }> {
   const database = `sql:${folder}`;
   await run("certutil", "-N", "-d", database, "--empty-password");
-  const added = await run("certutil", "-A", "-d", database, "-n", "root", "-t", "C,C,C", "-i", caPem);
+  const added = await trustIn(database, caPem, folder);
   const result = await run("pdfsig", "-nssdir", database, file);
   const signatures: SignedRange[] = [];
   const problems: string[] = added.missing ? ["certutil is not installed"] : [];
   for (const block of result.out.split(/^Signature #/m).slice(1)) {
     const ranges = /Signed Ranges: \[0 - (\d+)\], \[(\d+) - (\d+)\]/.exec(block);
-    const kind = /Signature Type: (\S+)/.exec(block)?.[1] ?? "";
+    const named = /Signature Type: (\S+)/.exec(block)?.[1] ?? "";
+    // The one kind that it does not know; what is none either fails before openssl ts.
+    const kind = named === "unknown" ? timestampKind : named;
     if (ranges) signatures.push({ kind, length: Number(ranges[1]), resume: Number(ranges[2]), end: Number(ranges[3]) });
     // It does not verify document timestamps: openssl ts does below.
-    if (kind === "ETSI.RFC3161") continue;
+    if (kind === timestampKind) continue;
     if (!block.includes("Signature is Valid."))
       problems.push(/Signature Validation: (.*)/.exec(block)?.[1] ?? "invalid");
     if (!block.includes("Certificate is Trusted.")) {
@@ -103,14 +108,34 @@ export async function judgePdfsig(
   return { verdict: verdict("pdfsig", result, problems.length === 0, detail), signatures };
 }
 
-export async function judgeMutool(file: string): Promise<Verdict> {
+/** It takes one certificate at a time. */
+async function trustIn(database: string, caPem: string, folder: string): Promise<Run> {
+  const pems =
+    (await readFile(caPem, "utf8")).match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
+  let last: Run = { code: 0, out: "", missing: false };
+  for (const [index, pem] of pems.entries()) {
+    const file = join(folder, `root-${index}.pem`);
+    await writeFile(file, `${pem}\n`);
+    last = await run("certutil", "-A", "-d", database, "-n", `root ${index}`, "-t", "C,C,C", "-i", file);
+  }
+  return last;
+}
+
+/** @param stamped a document timestamp covers what came behind the signature, which mutool cannot judge by itself */
+export async function judgeMutool(file: string, stamped = false): Promise<Verdict> {
   const result = await run("mutool", "sign", "-v", file);
   const lines = result.out.split("\n").map((line) => line.trim());
+  const behind = "The signature is valid but there have been edits since signing.";
   const wrong = lines.find(
-    (line) => /digest error|there have been edits|error:.*sign/i.test(line) && !/^Certificate error/.test(line),
+    (line) =>
+      !(stamped && line === behind) &&
+      /digest error|there have been edits|error:.*sign/i.test(line) &&
+      !/^Certificate error/.test(line),
   );
   // Our CA is not in the system's store, which it reports as certificate error: pdfsig and openssl judge the chain.
-  const unchanged = lines.find((line) => line === "The document is unchanged since signing.");
+  const unchanged = lines.find(
+    (line) => line === "The document is unchanged since signing." || (stamped && line === behind),
+  );
   return verdict("mutool", result, !wrong && unchanged !== undefined, wrong ?? unchanged ?? lastLine(result.out));
 }
 
@@ -126,7 +151,7 @@ async function judgeSignature(
   const covered = Buffer.concat([bytes.subarray(0, length), bytes.subarray(resume, end)]);
   const der = Buffer.from(bytes.subarray(length + 1, resume - 1).toString("latin1"), "hex");
   await Promise.all([writeFile(path("b.bin"), covered), writeFile(path("c.der"), der)]);
-  if (kind === "ETSI.RFC3161") {
+  if (kind === timestampKind) {
     const args = ["-in", path("c.der"), "-data", path("b.bin"), "-CAfile", caPem];
     const stamp = await run("openssl", "ts", "-verify", "-token_in", ...args);
     const ok = stamp.code === 0 && stamp.out.includes("Verification: OK");

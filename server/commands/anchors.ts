@@ -1,0 +1,62 @@
+import { readAnchors, resumeHeldAnchors } from "../features/appliance/anchors.ts";
+import { listManagedAnchors, type ManagedAnchors, resumeAnchors } from "../features/appliance/anchors-contract.ts";
+import { findingTexts } from "../features/appliance/finding-texts.ts";
+import { type Command, type CommandContext, print, table, UsageError } from "./command.ts";
+import { runningOrHere } from "./with-appliance.ts";
+
+const shown = 10;
+
+export const anchors: Command = {
+  name: "anchors",
+  summary: "show the latest anchors; after a restore, let new ones be signed",
+  usage: [
+    "signet anchors list",
+    "signet anchors resume   you answer for it that the machine of before published none after the backup",
+  ],
+  verbs: ["list", "resume"],
+  options: {},
+  run: (context) => {
+    const [action = "list", ...more] = context.positionals;
+    if (more.length > 0) throw new UsageError("that is one word too many");
+    if (action === "list") return list(context);
+    if (action === "resume") return resume(context);
+    throw new UsageError("say `list` or `resume`");
+  },
+};
+
+async function list(context: CommandContext): Promise<number> {
+  const standing = await runningOrHere(context, {
+    running: (call) => call(listManagedAnchors, { query: { limit: shown } }),
+    here: (deps) => readAnchors(deps, shown),
+  });
+  const rows = standing.data.map(({ sequence, createdAt, treeSize, anchorHash, receipts }) => [
+    `${sequence}`,
+    createdAt,
+    `${treeSize} seals`,
+    anchorHash,
+    receipts.map(({ witness }) => witness).join(", "),
+  ]);
+  const text = [rows.length === 0 ? "There is no anchor yet." : table(rows), ...describeHold(standing)].join("\n");
+  print(context, standing, text);
+  return standing.held === null ? 0 : 1;
+}
+
+function describeHold({ held, waiting }: ManagedAnchors): string[] {
+  if (held === null) return [];
+  const cause = held.backup === null ? "a witness holds later ones" : `this data was restored from ${held.backup}`;
+  const later = held.later === null ? [] : [`A witness holds anchor ${held.later}, which this data does not know.`];
+  return [
+    `None is signed since ${held.since}: ${cause}. ${waiting} seals wait.`,
+    ...later,
+    findingTexts["anchors.later"].action,
+  ];
+}
+
+async function resume(context: CommandContext): Promise<number> {
+  const standing = await runningOrHere(context, {
+    running: (call) => call(resumeAnchors, {}),
+    here: resumeHeldAnchors,
+  });
+  print(context, standing, "Anchors go on.");
+  return 0;
+}

@@ -1,0 +1,36 @@
+import { recoverOwner as recover } from "../features/appliance/access.ts";
+import * as contract from "../features/appliance/access-contract.ts";
+import { Email } from "../kernel/wire.ts";
+import { type Command, print, required, UsageError } from "./command.ts";
+import { runningOrHere } from "./with-appliance.ts";
+
+export const recoverOwner: Command = {
+  name: "recover-owner",
+  summary: "end every session of an owner who is locked out, and print a one-time link to set a new password",
+  usage: [
+    "signet recover-owner --email ADDRESS",
+    "The link works once and for an hour; links made before stop working.",
+  ],
+  options: { email: { type: "string" } },
+  async run(context) {
+    const email = emailOf(required(context, "email"));
+    const done = await runningOrHere(context, {
+      running: (call) => call(contract.recoverOwner, { body: { email } }),
+      here: (deps, actor) => recover(deps, actor, email),
+    });
+    const ended = done.sessionsEnded === 1 ? "1 session was" : `${done.sessionsEnded} sessions were`;
+    print(
+      context,
+      done,
+      `${ended} ended. A new password is set at ${done.link}\nThe link works once, until ${done.expiresAt}.`,
+    );
+    return 0;
+  },
+};
+
+/** @throws UsageError */
+export function emailOf(text: string): string {
+  const parsed = Email.safeParse(text);
+  if (!parsed.success) throw new UsageError("--email is not an e-mail address");
+  return parsed.data;
+}

@@ -1,0 +1,46 @@
+import { openDeps } from "../compose.ts";
+import { type Progress, type Resealed, resealAll } from "../features/keys/master-rotation.ts";
+import { createLog } from "../kernel/log.ts";
+import { beginMasterKey, commitMasterKey, findMasterKeys, holdMasterKey } from "../kernel/master-key.ts";
+import { masterKeyFingerprint, openSecrets } from "../kernel/secrets.ts";
+import type { CommandContext } from "./command.ts";
+
+export type RotatedMaster = Resealed & {
+  /** Fingerprints. */
+  before: string;
+  after: string;
+  /** Where the key of before lies now. */
+  kept: string;
+};
+
+/**
+ * Replaces the master key. The process may end at any instruction: the next call goes on, and until then everything works
+ * with both keys. @throws MasterKeyBusy while a server or another command runs; MasterKeyUnfit
+ */
+export async function rotateMaster(
+  { config }: Pick<CommandContext, "config">,
+  name: string | undefined,
+  progress: Progress,
+): Promise<RotatedMaster> {
+  // Before anything is made: a folder that holds nothing has no key to replace.
+  await findMasterKeys(config, false);
+  const release = await holdMasterKey(config.dataDir, "exclusive");
+  try {
+    await beginMasterKey(config);
+    progress("next key");
+    const { current, before } = await findMasterKeys(config, false);
+    if (!before) throw new Error("the next master key is not there");
+    const fingerprints = { before: masterKeyFingerprint(before), after: masterKeyFingerprint(current) };
+    const { deps, close } = await openDeps({ config, log: createLog("silent"), replacingKey: true });
+    let done: Resealed;
+    try {
+      done = await resealAll(deps, { before: openSecrets(before), fingerprints, name }, progress);
+    } finally {
+      await close();
+    }
+    const kept = await commitMasterKey(config.masterKeyFile, fingerprints.before);
+    return { ...done, ...fingerprints, kept };
+  } finally {
+    await release();
+  }
+}

@@ -1,0 +1,22 @@
+import { z } from "zod";
+import { defineJob } from "../../kernel/jobs.ts";
+import { Actor } from "../../kernel/wire.ts";
+
+/** One at a time: all in one queue, in which one slot is free. */
+export const backupQueue = "backup";
+const common = { queue: backupQueue, maxAttempts: 20, backoffMs: () => 60_000 } as const;
+
+/** Writes a backup and verifies it. A failure is recorded in its row; only a death of the process repeats it. */
+export const runBackup = defineJob({ name: "backup.run", payload: z.object({ id: z.string() }), ...common });
+
+export const runVerify = defineJob({
+  name: "backup.verify",
+  payload: z.object({ id: z.string(), actor: Actor }),
+  ...common,
+});
+
+export const runDrill = defineJob({
+  name: "backup.drill",
+  payload: z.object({ id: z.string(), backup: z.string().nullable() }),
+  ...common,
+});

@@ -1,0 +1,48 @@
+/** How many backups stay. */
+export type Keep = { last: number; daily: number; weekly: number; monthly: number };
+
+const none: Keep = { last: 0, daily: 0, weekly: 0, monthly: 0 };
+
+/** Reads `last=3,daily=7,weekly=5,monthly=12`, in any order. @throws Error */
+export function parseKeep(parts: readonly string[]): Keep {
+  const keep = { ...none };
+  for (const part of parts) {
+    const [name = "", count = ""] = part.split("=");
+    if (!(name in keep) || !/^\d{1,4}$/.test(count)) throw new Error(`${part} is no rule of what to keep`);
+    Object.assign(keep, { [name]: Number(count) });
+  }
+  // The newest always stays.
+  return { ...keep, last: Math.max(1, keep.last) };
+}
+
+type Dated = { id: string; createdAt: string };
+
+/**
+ * What may go: everything but the newest ones and the newest of each of the last days, weeks (from Monday) and months, in UTC.
+ * @param backups that are whole, in any order
+ */
+export function superseded(backups: readonly Dated[], keep: Keep): string[] {
+  const newestFirst = backups.toSorted((a, b) => (a.id < b.id ? 1 : -1));
+  const kept = new Set(newestFirst.slice(0, keep.last).map(({ id }) => id));
+  const periods = [
+    [keep.daily, (at: string) => at.slice(0, 10)],
+    [keep.weekly, mondayOf],
+    [keep.monthly, (at: string) => at.slice(0, 7)],
+  ] as const;
+  for (const [count, periodOf] of periods) {
+    const seen = new Set<string>();
+    for (const { id, createdAt } of newestFirst) {
+      const period = periodOf(createdAt);
+      if (seen.has(period) || seen.size >= count) continue;
+      seen.add(period);
+      kept.add(id);
+    }
+  }
+  return newestFirst.map(({ id }) => id).filter((id) => !kept.has(id));
+}
+
+function mondayOf(at: string): string {
+  const day = new Date(`${at.slice(0, 10)}T00:00:00Z`);
+  day.setUTCDate(day.getUTCDate() - ((day.getUTCDay() + 6) % 7));
+  return day.toISOString().slice(0, 10);
+}

@@ -1,0 +1,167 @@
+import { lchown, mkdir, readdir, readFile, rename, rm, stat, statfs } from "node:fs/promises";
+import path from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import { z } from "zod";
+import { openDatabase } from "../../kernel/db.ts";
+import type { Deps } from "../../kernel/deps.ts";
+import { syncFolder, writeDurably } from "../../kernel/durable.ts";
+import { restoreMark } from "../../kernel/restore-mark.ts";
+import { equalInConstantTime, loadMasterKey } from "../../kernel/secrets.ts";
+import { type Actor, Ts } from "../../kernel/wire.ts";
+import { recordOperatorAct } from "../appliance/operator-audit.ts";
+import { holdAnchors } from "../evidence/anchor-hold.ts";
+import { type Machine, placeFiles } from "./machine.ts";
+import { BackupDamaged, databaseFile, type Manifest } from "./manifest.ts";
+import type { Opened } from "./opened.ts";
+import { fileKey } from "./sealed-file.ts";
+import { runInThread } from "./steps.ts";
+import { readHeads } from "./store.ts";
+import type { Target } from "./target.ts";
+import type { Outcome } from "./thread-steps.ts";
+import { listOf, proveList } from "./verify.ts";
+import type { Work } from "./write.ts";
+
+/** The folder is not empty, has no room, or its master key lies elsewhere and is another one. */
+export class RestoreRefused extends Error {
+  readonly code = "RESTORE_REFUSED";
+  override name = "RestoreRefused";
+}
+
+export type Restore = Work & {
+  target: Target;
+  manifest: Manifest;
+  opened: Opened & { machine: Machine };
+  /** The data folder to be. */
+  to: string;
+  masterKeyFile: string;
+  clock: Deps["clock"];
+  /** Brings everything else where files of the backup are damaged. */
+  leaveDamaged?: boolean;
+  /** Who does it, for the operators' audit of the restored data; null leaves the data as it was backed up. */
+  actor: Actor | null;
+};
+
+/**
+ * Puts a backup into an empty folder, which bears a mark until the end: whatever ends the process before, a server refuses it, and
+ * the same call goes on with the files that are there. Every file is decrypted and hashed before it gets its name, and the chains of
+ * the database are compared with the manifest.
+ * @returns the files that are damaged in the backup and were left out, when that was asked for
+ * @throws RestoreRefused, BackupDamaged; errors of the machine
+ */
+export async function restoreBackup(restore: Restore): Promise<Outcome["problems"]> {
+  const { target, manifest, opened, to, masterKeyFile, signal } = restore;
+  await refuseUnfit(restore);
+  await mkdir(path.join(to, "blobs"), { recursive: true, mode: 0o700 });
+  await writeDurably(
+    path.join(to, restoreMark),
+    `${JSON.stringify({ v: 1, id: manifest.id, at: restore.clock.ts() })}\n`,
+  );
+  restore.reached?.("begun");
+  await proveList(target, manifest);
+  const folder = target.folderOf(manifest.id);
+  const { problems } = await runInThread(
+    {
+      step: "bring",
+      from: target.blobsOf(manifest.masterKey),
+      to: path.join(to, "blobs"),
+      list: listOf(target, manifest),
+      keys: opened.secrets.wrapKeys(),
+    },
+    { signal, told: (progress) => restore.told("restore", progress) },
+  );
+  const [first] = problems;
+  if (first && !restore.leaveDamaged) {
+    const others = problems.length > 1 ? ` (and ${problems.length - 1} more files)` : "";
+    const way = "take another backup, or bring everything else with --leave-damaged";
+    throw new BackupDamaged(`the blob ${first.file} in the backup cannot be used: ${first.problem}${others}; ${way}`);
+  }
+  restore.reached?.("blobs");
+  const draft = path.join(to, "signet.db.restoring");
+  for (const end of ["", "-wal", "-shm"]) await rm(`${draft}${end}`, { force: true });
+  const key = fileKey(opened.backupKey, manifest.id, databaseFile);
+  const found = await runInThread(
+    { step: "open", from: path.join(folder, databaseFile), to: draft, key },
+    { signal, told: (progress) => restore.told("database", progress) },
+  );
+  if (found.sha256 !== manifest.files[databaseFile].sha256)
+    throw new BackupDamaged(`the database of ${manifest.id} is another file than its manifest names`);
+  await proveDatabase(restore, draft);
+  restore.reached?.("database");
+  await placeFiles(opened.machine, to);
+  await rename(draft, path.join(to, "signet.db"));
+  await syncFolder(to);
+  restore.reached?.("placed");
+  if ((await keyAt(masterKeyFile)) === null) {
+    await mkdir(path.dirname(masterKeyFile), { recursive: true, mode: 0o700 });
+    await writeDurably(masterKeyFile, `${opened.machine.masterKey}\n`);
+  }
+  await giveToOwner(to, masterKeyFile);
+  await rm(path.join(to, restoreMark));
+  await syncFolder(to);
+  return problems;
+}
+
+/** Root restores for the user to whom the empty folder was given; whoever else restores owns everything already. */
+async function giveToOwner(to: string, masterKeyFile: string): Promise<void> {
+  const { uid, gid } = await stat(to);
+  if (process.getuid?.() !== 0 || uid === 0) return;
+  const entries = await readdir(to, { recursive: true, withFileTypes: true });
+  for (const entry of entries) await lchown(path.join(entry.parentPath, entry.name), uid, gid);
+  await lchown(masterKeyFile, uid, gid);
+}
+
+const Mark = z.object({ v: z.literal(1), id: z.string(), at: Ts });
+
+async function refuseUnfit({ to, manifest, opened, masterKeyFile }: Restore): Promise<void> {
+  await mkdir(to, { recursive: true, mode: 0o700 });
+  const names = (await readdir(to)).filter((name) => name !== "lost+found");
+  const begun = await readFile(path.join(to, restoreMark), "utf8").then(
+    (text) => Mark.safeParse(JSON.parse(text)).data?.id ?? null,
+    () => null,
+  );
+  if (names.length > 0 && begun === null)
+    throw new RestoreRefused(`${to} is not empty: a backup is restored into an empty folder`);
+  if (begun !== null && begun !== manifest.id)
+    throw new RestoreRefused(
+      `in ${to} the restore of ${begun} was interrupted: end it with --id ${begun}, or empty the folder`,
+    );
+  const known = await keyAt(masterKeyFile);
+  if (known !== null && !equalInConstantTime(known, Buffer.from(opened.machine.masterKey, "base64")))
+    throw new RestoreRefused(`${masterKeyFile} holds another master key than the backup: move it away first`);
+  if (begun !== null) return;
+  const needed = manifest.blobs.bytes + 2 * manifest.files[databaseFile].bytes;
+  const disk = await statfs(to);
+  const free = disk.bavail * disk.bsize;
+  if (free < needed)
+    throw new RestoreRefused(`${to} has no room: ${megabytes(needed)} are needed, ${megabytes(free)} are free`);
+}
+
+const megabytes = (bytes: number) => `${Math.ceil(bytes / 1e6)} MB`;
+
+async function keyAt(file: string): Promise<Buffer | null> {
+  try {
+    return await loadMasterKey(file);
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
+    throw error;
+  }
+}
+
+/** The database is whole and its chains end where those of the backed-up one ended. */
+async function proveDatabase({ manifest, clock, actor }: Restore, file: string): Promise<void> {
+  const db = await openDatabase({ file, clock, readers: 1 });
+  try {
+    const problems = await db.check();
+    if (problems.length > 0) throw new BackupDamaged(`the database of ${manifest.id} is damaged: ${problems[0]}`);
+    if (!isDeepStrictEqual(await readHeads(db.read), manifest.heads))
+      throw new BackupDamaged(`the chains of ${manifest.id} do not end where its manifest says`);
+    if (actor === null) return;
+    const act = { actor, action: "backup.restored", target: manifest.id, data: { createdAt: manifest.createdAt } };
+    await db.tx(async (tx) => {
+      await recordOperatorAct(tx, { clock }, act);
+      await holdAnchors(tx, { clock }, { reason: "restored", backup: manifest.id });
+    });
+  } finally {
+    await db.close();
+  }
+}

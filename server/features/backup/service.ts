@@ -1,0 +1,286 @@
+import { type Ts, toTs } from "../../kernel/clock.ts";
+import type { Tx } from "../../kernel/db.ts";
+import type { Deps } from "../../kernel/deps.ts";
+import { AppError, notFound } from "../../kernel/errors.ts";
+import { newId } from "../../kernel/ids.ts";
+import { enqueue } from "../../kernel/jobs.ts";
+import { type Actor, systemActor } from "../../kernel/wire.ts";
+import { recordOperatorAct } from "../appliance/operator-audit.ts";
+import type { Activity } from "./activity.ts";
+import type { Backup, BackupState, Trigger } from "./contract.ts";
+import { runBackup, runDrill, runVerify } from "./jobs.ts";
+import { BackupDamaged } from "./manifest.ts";
+import { openAsAppliance } from "./opened.ts";
+import { WrongBackupKey } from "./recipient.ts";
+import { backupFolder, backupSettings, isSetUp, NoBackupSettings } from "./settings.ts";
+import * as store from "./store.ts";
+import { newBackupId, openTarget, TargetBusy } from "./target.ts";
+
+/** What administrators ask for; the jobs do it (`acts.ts`). */
+
+const hourMs = 3_600_000;
+
+type Reads = Pick<Deps, "config" | "clock" | "db">;
+
+export async function readBackupState(
+  { config, clock, db }: Reads,
+  activity: Pick<Activity, "current">,
+): Promise<BackupState> {
+  const last = await store.lastRun(db.read);
+  const verified = await store.lastVerified(db.read);
+  const drill = await store.lastDrill(db.read);
+  const ready = isSetUp(config);
+  const verifiedAt = verified?.verified_at ?? null;
+  const intervalMs = config.backupIntervalHours * hourMs;
+  return {
+    settings: ready
+      ? {
+          folder: backupFolder(config),
+          openedBy: config.backupRecipient ?? "passphrase",
+          intervalHours: config.backupIntervalHours,
+          keep: config.backupKeep.join(","),
+        }
+      : null,
+    running: activity.current(),
+    last: last ? presentRun(last) : null,
+    lastVerified:
+      verified && verifiedAt !== null
+        ? {
+            id: verified.id,
+            at: verifiedAt,
+            // Of its data, which no later check makes younger.
+            ageHours: hoursSince(verified.started_at, clock),
+          }
+        : null,
+    lastDrill: drill ? { ...presentDrill(drill), ageHours: hoursSince(drill.started_at, clock) } : null,
+    nextAt: ready ? toTs(Math.max(clock.now(), last ? Date.parse(last.started_at) + intervalMs : 0)) : null,
+  };
+}
+
+const hoursSince = (at: Ts, clock: Deps["clock"]) => Math.max(0, Math.floor((clock.now() - Date.parse(at)) / hourMs));
+
+const presentRun = (row: store.RunRow) => ({
+  id: row.id,
+  trigger: row.trigger,
+  status: row.status,
+  startedAt: row.started_at,
+  endedAt: row.ended_at,
+  cause: row.cause,
+  verifiedAt: row.verified_at,
+});
+
+const presentDrill = (row: store.DrillRow) => ({
+  id: row.id,
+  backup: row.backup,
+  status: row.status,
+  startedAt: row.started_at,
+  endedAt: row.ended_at,
+  cause: row.cause,
+  checked: JSON.parse(row.checked) as Record<string, number>,
+});
+
+/** @throws AppError `conflict` when no folder is set or it cannot be read */
+export async function listBackups({ config, db }: Pick<Deps, "config" | "db">): Promise<Backup[]> {
+  const target = openTarget(refusing(() => backupFolder(config)));
+  const found = await target.list().catch((cause: unknown) => {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new AppError("conflict", { detail: `The backups in ${target.folder} cannot be read: ${reason}`, cause });
+  });
+  const runs = new Map((await store.listRuns(db.read, 10_000)).map((run) => [run.id, run]));
+  return found.map(({ id, manifest }) => {
+    const run = runs.get(id);
+    const damaged = manifest === null || run?.status === "damaged";
+    const verifiedAt = run?.verified_at ?? null;
+    return {
+      id,
+      createdAt: manifest?.createdAt ?? null,
+      version: manifest?.version ?? null,
+      files: manifest?.blobs.count ?? null,
+      bytes: manifest
+        ? manifest.blobs.bytes + Object.values(manifest.files).reduce((sum, { bytes }) => sum + bytes, 0)
+        : null,
+      addedBytes: run?.copied_bytes ?? null,
+      status: damaged ? "damaged" : verifiedAt === null ? "unverified" : "verified",
+      verifiedAt,
+      cause: manifest === null ? "Its manifest is missing or damaged." : (run?.cause ?? null),
+    };
+  });
+}
+
+/** Puts a backup into the queue. @throws AppError `conflict` when something runs, or it is not set up */
+export async function startBackup(deps: Deps, activity: Activity, actor: Actor): Promise<{ id: string }> {
+  refuseBusy(activity);
+  await backupSettings(deps.config).catch(asConflict);
+  return await enqueueBackup(deps, activity, { actor, trigger: "operator" });
+}
+
+async function enqueueBackup(
+  deps: Deps,
+  activity: Pick<Activity, "expect">,
+  { actor, trigger }: { actor: Actor; trigger: Trigger },
+): Promise<{ id: string }> {
+  const id = await deps.db.tx(async (tx) => {
+    const begun = await beginBackup(tx, deps, { actor, trigger });
+    await enqueue(tx, runBackup, { id: begun });
+    return begun;
+  });
+  activity.expect({ kind: "backup", id });
+  return { id };
+}
+
+/** Notes that a backup begins. @returns its id */
+export async function beginBackup(
+  tx: Tx,
+  deps: Pick<Deps, "config" | "clock">,
+  { actor, trigger, ...about }: { actor: Actor; trigger: Trigger; id?: string },
+): Promise<string> {
+  const at = deps.clock.ts();
+  const id = about.id ?? newBackupId(at);
+  await store.insertRun(tx, { id, trigger, folder: backupFolder(deps.config), started_at: at });
+  await recordOperatorAct(tx, deps, { actor, action: "backup.started", target: id, data: { trigger } });
+  return id;
+}
+
+/** @throws AppError `not-found`, `conflict` */
+export async function startVerify(deps: Deps, activity: Activity, actor: Actor, id: string): Promise<{ id: string }> {
+  refuseBusy(activity);
+  await requireBackup(deps, id);
+  await refuseForeign(deps, id);
+  await deps.db.tx(async (tx) => {
+    await recordOperatorAct(tx, deps, { actor, action: "backup.verify_started", target: id });
+    await enqueue(tx, runVerify, { id, actor });
+  });
+  activity.expect({ kind: "verify", id });
+  return { id };
+}
+
+/** @throws AppError `not-found`, `conflict` */
+export async function startDrill(
+  deps: Deps,
+  activity: Activity,
+  actor: Actor,
+  backup: string | undefined,
+): Promise<{ id: string }> {
+  refuseBusy(activity);
+  await requireBackup(deps, backup);
+  const id = await deps.db.tx(async (tx) => {
+    const begun = await beginDrill(tx, deps, actor, backup ?? null);
+    await enqueue(tx, runDrill, { id: begun, backup: backup ?? null });
+    return begun;
+  });
+  activity.expect({ kind: "drill", id });
+  return { id };
+}
+
+/** Notes that a drill begins. @returns its id */
+export async function beginDrill(tx: Tx, deps: Pick<Deps, "clock">, actor: Actor, backup: string | null) {
+  const id = newId("drl");
+  await store.insertDrill(tx, { id, backup, started_at: deps.clock.ts() });
+  await recordOperatorAct(tx, deps, { actor, action: "drill.started", target: id, data: { backup } });
+  return id;
+}
+
+/** @throws AppError `conflict` when nothing runs */
+export async function cancelBackup(deps: Deps, activity: Activity, actor: Actor): Promise<BackupState> {
+  const running = activity.current();
+  if (running === null) throw new AppError("conflict", { detail: "No backup, check or drill runs." });
+  const { id, kind } = running;
+  await deps.db.tx(async (tx) => {
+    const end = { ended_at: deps.clock.ts(), cause: null } as const;
+    if (kind === "backup") await store.endRun(tx, id, { status: "cancelled", ...end });
+    if (kind === "drill") await store.endDrill(tx, id, { status: "cancelled", checked: "{}", ...end });
+    await recordOperatorAct(tx, deps, { actor, action: `${kind}.cancelled`, target: id });
+  });
+  activity.cancel();
+  return await readBackupState(deps, activity);
+}
+
+/** A run at every hour's look; half an hour early is in time, so that it does not move through the day. */
+const earlyMs = hourMs / 2;
+
+/** Begins a backup when the last one, or the last try an hour ago, is due. Called at every start and every hour. */
+export async function scheduleBackup(deps: Deps, activity: Pick<Activity, "expect" | "current">): Promise<void> {
+  if (!isSetUp(deps.config) || activity.current() !== null) return;
+  await endForsaken(deps);
+  const last = await store.lastRun(deps.db.read);
+  if (last?.status === "running") return;
+  const wait = last?.status === "failed" ? hourMs : deps.config.backupIntervalHours * hourMs;
+  // One that is noted in the future stems from a clock that was wrong.
+  if (last && Math.abs(deps.clock.now() - Date.parse(last.started_at)) < wait - earlyMs) return;
+  await enqueueBackup(deps, activity, { actor: systemActor, trigger: "schedule" });
+}
+
+/**
+ * A command that made a backup or tried one was killed, or the database is the one in a backup that a command made: nobody ends
+ * these rows any more, and no other backup would ever be planned behind them.
+ */
+async function endForsaken(deps: Deps): Promise<void> {
+  const [run, drill] = [await store.lastRun(deps.db.read), await store.lastDrill(deps.db.read)];
+  const forsaken = async (row: { id: string; status: string } | undefined, job: string): Promise<boolean> =>
+    row?.status === "running" && !(await store.hasJob(deps.db.read, job, row.id));
+  const [runForsaken, drillForsaken] = [await forsaken(run, runBackup.name), await forsaken(drill, runDrill.name)];
+  if (!runForsaken && !drillForsaken) return;
+  // Whoever is at work holds it.
+  const release = await openTarget(backupFolder(deps.config))
+    .lock("exclusive")
+    .catch((error: unknown) => {
+      if (error instanceof TargetBusy) return null;
+      return async () => undefined;
+    });
+  if (release === null) return;
+  await release();
+  await deps.db.tx(async (tx) => {
+    if (runForsaken && run) await endUnended(tx, deps, { kind: "backup", id: run.id, cause: forsakenCause });
+    if (drillForsaken && drill) await endUnended(tx, deps, { kind: "drill", id: drill.id, cause: forsakenCause });
+  });
+}
+
+const forsakenCause = "its process ended before it did";
+
+/** Notes of what came to no end that it failed. */
+export async function endUnended(
+  tx: Tx,
+  deps: Pick<Deps, "clock">,
+  { kind, id, cause }: { kind: "backup" | "drill"; id: string; cause: string },
+): Promise<void> {
+  const end = { status: "failed", ended_at: deps.clock.ts(), cause } as const;
+  const ended = kind === "backup" ? store.endRun(tx, id, end) : store.endDrill(tx, id, { ...end, checked: "{}" });
+  if (!(await ended)) return;
+  await recordOperatorAct(tx, deps, { actor: systemActor, action: `${kind}.failed`, target: id, data: { cause } });
+}
+
+function refuseBusy(activity: Activity): void {
+  const running = activity.current();
+  if (running === null) return;
+  throw new AppError("conflict", { detail: `A ${running.kind} runs already: wait for its end, or cancel it.` });
+}
+
+async function requireBackup({ config }: Pick<Deps, "config">, id: string | undefined): Promise<void> {
+  const ids = await openTarget(refusing(() => backupFolder(config))).ids();
+  if (id === undefined ? ids.length === 0 : !ids.includes(id))
+    throw notFound(id === undefined ? "A backup" : `The backup ${id}`);
+}
+
+/** Of another appliance, or of before a rotation of the master key: only its recipient can open it. */
+async function refuseForeign({ config, secrets }: Pick<Deps, "config" | "secrets">, id: string): Promise<void> {
+  try {
+    openAsAppliance(await openTarget(backupFolder(config)).read(id), secrets);
+  } catch (cause) {
+    if (cause instanceof WrongBackupKey) throw new AppError("conflict", { detail: `${cause.message}.`, cause });
+    // What is damaged the check itself finds and notes.
+    if (!(cause instanceof BackupDamaged)) throw cause;
+  }
+}
+
+function refusing<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    return asConflict(error);
+  }
+}
+
+function asConflict(error: unknown): never {
+  if (error instanceof NoBackupSettings) throw new AppError("conflict", { detail: `${error.message}.` });
+  throw error;
+}

@@ -1,0 +1,29 @@
+import type { Tx } from "../../kernel/db.ts";
+import type { Deps } from "../../kernel/deps.ts";
+import { handle, type JobBinding } from "../../kernel/job-runner.ts";
+import { acmeStep } from "./acme-jobs.ts";
+import { enqueueStep } from "./acme-service.ts";
+import { findAcme } from "./acme-store.ts";
+import { AcmeReplaced, stepAcme } from "./acme-work.ts";
+import type { TlsKeeper } from "./keeper.ts";
+
+/** @param tls what the running server shows to its clients */
+export function createAcmeHandlers(deps: Deps, tls: TlsKeeper): JobBinding[] {
+  return [
+    handle(acmeStep, async (_payload, { signal }) => {
+      const acme = await findAcme(deps.db.read);
+      if (!acme) return undefined;
+      if (acme.progress.nextAt <= deps.clock.now()) {
+        try {
+          await stepAcme({ ...deps, tls }, acme, signal);
+        } catch (error) {
+          if (!(error instanceof AcmeReplaced)) throw error;
+        }
+      }
+      return async (tx: Tx) => {
+        const next = await findAcme(tx);
+        if (next) await enqueueStep(tx, next.progress.nextAt);
+      };
+    }),
+  ];
+}

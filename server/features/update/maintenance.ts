@@ -1,0 +1,214 @@
+import { readFile, rm } from "node:fs/promises";
+import path from "node:path";
+import { z } from "zod";
+import { ConfigError } from "../../config.ts";
+import type { Deps } from "../../kernel/deps.ts";
+import { syncFolder, writeDurably } from "../../kernel/durable.ts";
+import { AppError } from "../../kernel/errors.ts";
+import type { JobRunner } from "../../kernel/job-runner.ts";
+import { Actor } from "../../kernel/wire.ts";
+import { type OperatorAct, recordOperatorAct } from "../appliance/operator-audit.ts";
+import { type Journal, readJournal } from "./journal.ts";
+import { type Outcome, recoveryOf } from "./state.ts";
+
+/**
+ * While an update is under way nothing new is taken: what came before is finished, then nothing is written any more, so that
+ * the database may be put back as it was. A file in the data folder says so, and holds over every start until the update ended.
+ */
+
+const MaintenanceFile = z.object({
+  v: z.literal(1),
+  /** Of the update. */
+  id: z.string(),
+  from: z.string(),
+  to: z.string(),
+  actor: Actor,
+  /** The database is being put back: nobody may open it to serve. */
+  closed: z.boolean(),
+});
+export type MaintenanceFile = z.infer<typeof MaintenanceFile>;
+
+const fileOf = (dataDir: string) => path.join(dataDir, "maintenance.json");
+
+/** @throws ConfigError when it cannot be understood: it must not be taken for none */
+export async function readMaintenance(dataDir: string): Promise<MaintenanceFile | null> {
+  const file = fileOf(dataDir);
+  let text: string;
+  try {
+    text = await readFile(file, "utf8");
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
+    throw error;
+  }
+  try {
+    return MaintenanceFile.parse(JSON.parse(text));
+  } catch {
+    throw new ConfigError(`${file} cannot be understood; an update left it: signet update status says more`);
+  }
+}
+
+export async function writeMaintenance(dataDir: string, about: MaintenanceFile): Promise<void> {
+  await writeDurably(fileOf(dataDir), `${JSON.stringify(about)}\n`);
+}
+
+export async function removeMaintenance(dataDir: string): Promise<void> {
+  await rm(fileOf(dataDir), { force: true });
+  await syncFolder(dataDir);
+}
+
+const refusal = {
+  detail: "This installation is being updated. Nothing is lost: try again in a minute.",
+  retryAfter: 30,
+};
+const pollMs = 1000;
+/** Nobody who began before may take longer than this to finish; an update that waits in vain is taken back. */
+const requestsMs = 60_000;
+/** The same of a job that was begun, once no other is: what takes longer is refused before, or handed back by a restart. */
+const jobsMs = 120_000;
+
+export type Maintenance = Awaited<ReturnType<typeof openMaintenance>>;
+
+type MaintenanceOptions = {
+  dataDir: string;
+  /** Where the journal of updates lies; null when this is no installation that can be updated. */
+  root: string | null;
+};
+
+/**
+ * What an update that was under way before this start says.
+ * @throws ConfigError while the database is being put back
+ */
+export async function openMaintenance({ dataDir, root }: MaintenanceOptions) {
+  let held: { about: MaintenanceFile; quiet: boolean; inherited: boolean } | null = null;
+  const found = await readMaintenance(dataDir);
+  if (found?.closed)
+    throw new ConfigError("the database is being put back by an update that failed: signet update status says more");
+  if (found) held = { about: found, quiet: true, inherited: true };
+  let underWay = 0;
+  let idle: (() => void) | null = null;
+
+  async function requestsDone(): Promise<void> {
+    if (underWay === 0) return;
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      const detail = `${underWay} calls that began before did not end.`;
+      timer = setTimeout(() => reject(new AppError("conflict", { detail })), requestsMs);
+    });
+    await Promise.race([new Promise<void>((resolve) => (idle = resolve)), late]).finally(() => clearTimeout(timer));
+  }
+
+  /** The file goes before anybody is let in, so that what they write is never taken for untouched. */
+  async function end(deps: Pick<Deps, "db" | "clock">, id: string, outcome: Outcome): Promise<void> {
+    if (held === null) return;
+    if (held.about.id !== id) throw new AppError("conflict", { detail: "Another update is under way." });
+    const ended = endOf(held.about, outcome, await journalOf(id));
+    await deps.db.tx((tx) => recordOperatorAct(tx, deps, ended));
+    await removeMaintenance(dataDir);
+    held = null;
+  }
+
+  const journalOf = async (id: string) => {
+    const journal = root === null ? null : await readJournal(root);
+    return journal?.id === id ? journal : null;
+  };
+
+  return {
+    get state() {
+      return held && { id: held.about.id, to: held.about.to, quiet: held.quiet, inherited: held.inherited };
+    },
+    /** No job is begun and nothing is purged. */
+    get quiet(): boolean {
+      return held?.quiet === true;
+    },
+    /**
+     * Lets a request through that may change something, or refuses it.
+     * @throws AppError `service-unavailable`
+     */
+    async admit<T>(handle: () => Promise<T>): Promise<T> {
+      if (held) throw new AppError("service-unavailable", refusal);
+      underWay += 1;
+      try {
+        return await handle();
+      } finally {
+        underWay -= 1;
+        if (underWay === 0) idle?.();
+      }
+    },
+    /**
+     * Takes no more, finishes what was begun, then holds still.
+     * @param drainMs how long the queue may go on with what is due
+     * @throws AppError `conflict` when another update is under way, or something does not end
+     */
+    async begin(
+      deps: Pick<Deps, "db" | "clock">,
+      jobs: Pick<JobRunner, "idle">,
+      about: Omit<MaintenanceFile, "v" | "closed">,
+      drainMs: number,
+    ): Promise<void> {
+      if (held) throw new AppError("conflict", { detail: "An update is under way already." });
+      held = { about: { v: 1, ...about, closed: false }, quiet: false, inherited: false };
+      try {
+        const { actor, from, to } = about;
+        await requestsDone();
+        await within(jobs.idle(), drainMs);
+        held.quiet = true;
+        if (!(await within(jobs.idle(), jobsMs)))
+          throw new AppError("conflict", { detail: "A job that began before did not end: see signet jobs." });
+        await deps.db.tx((tx) =>
+          recordOperatorAct(tx, deps, { actor, action: "update.begun", target: to, data: { from, to } }),
+        );
+        await writeMaintenance(dataDir, held.about);
+      } catch (error) {
+        held = null;
+        throw error;
+      }
+    },
+    end,
+    /**
+     * Whoever held it still is gone. Once the program may be another at the next start it goes on holding still, because
+     * somebody has to put that right first.
+     */
+    async abandon(deps: Pick<Deps, "db" | "clock">, id: string): Promise<void> {
+      if (held?.about.id !== id) return;
+      const journal = await journalOf(id);
+      if (journal !== null && recoveryOf(journal.phase) !== "take-back") held.inherited = true;
+      else await end(deps, id, "taken-back");
+    },
+    /**
+     * Ends by itself what was under way before this start, once the journal says that it ended.
+     * @returns what stops looking
+     */
+    follow(deps: Pick<Deps, "db" | "clock" | "log">): () => void {
+      const look = async () => {
+        if (held?.inherited !== true) return;
+        const { id } = held.about;
+        const journal = await journalOf(id);
+        if (journal === null) return await end(deps, id, "taken-back");
+        if (journal.phase === "committed") return await end(deps, id, "applied");
+        if (journal.phase === "done") await end(deps, id, journal.outcome ?? "taken-back");
+      };
+      const timer = setInterval(() => {
+        look().catch((err: unknown) => deps.log.error({ err }, "the journal of the update cannot be read"));
+      }, pollMs);
+      timer.unref();
+      if (held) deps.log.warn({ update: held.about.id }, "an update is under way: nothing is taken until it ended");
+      return () => clearInterval(timer);
+    },
+  };
+}
+
+/** What the operators' audit says of the end; a way back with another database says what that took away. */
+export function endOf({ actor, from, to }: MaintenanceFile, outcome: Outcome, journal: Journal | null): OperatorAct {
+  const loss = outcome === "applied" ? (journal?.loss ?? null) : null;
+  const data = { from, to, ...(loss === null ? {} : { lost: loss }) };
+  return { actor, action: `update.${outcome.replace("-", "_")}`, target: to, data };
+}
+
+/** Waits for the promise, at most so many milliseconds. @returns whether it came */
+async function within(work: Promise<unknown>, ms: number): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<boolean>((resolve) => {
+    timer = setTimeout(resolve, ms, false);
+  });
+  return await Promise.race([work.then(() => true), late]).finally(() => clearTimeout(timer));
+}

@@ -1,0 +1,110 @@
+import { type Binding, bind } from "../../kernel/binding.ts";
+import type { Deps } from "../../kernel/deps.ts";
+import type { ServerSentEvent } from "../../kernel/endpoint.ts";
+import { AppError } from "../../kernel/errors.ts";
+import type { JobRunner } from "../../kernel/job-runner.ts";
+import type { Actor } from "../../kernel/wire.ts";
+import { version } from "../../version.ts";
+import { createBell, pingMs } from "../envelopes/bell.ts";
+import {
+  endMaintenance,
+  endProcess,
+  followUpdate,
+  getUpdate,
+  getUpdateHealth,
+  holdMaintenance,
+  listUpdates,
+  verifyUpdate,
+} from "./contract.ts";
+import type { Installation } from "./installation.ts";
+import type { Maintenance } from "./maintenance.ts";
+import { createSelfTest, type SelfTest } from "./self-test.ts";
+import { followRuns, listUpdateRuns, readUpdate, verifyUpdateFile } from "./service.ts";
+
+/** What the running process offers to updates. */
+export type UpdateControl = {
+  installation: Installation | null;
+  maintenance: Maintenance;
+  jobs: Pick<JobRunner, "idle" | "wake">;
+  /** What keeps it from serving, whatever maintenance says; null when nothing does. */
+  trouble: () => Promise<string | null>;
+  /** Ends the process in order; null when nobody would start it again. */
+  end: (() => void) | null;
+};
+
+export function createUpdateBindings(control: UpdateControl): Binding[] {
+  const { installation, maintenance } = control;
+  let selfTest: SelfTest | undefined;
+  return [
+    bind(getUpdate)({
+      handle: async () => ({ status: 200, body: await readUpdate(installation, maintenance.state) }),
+    }),
+    bind(listUpdates)({
+      handle: async () => ({ status: 200, body: { data: await listUpdateRuns(installation) } }),
+    }),
+    bind(verifyUpdate)({
+      handle: async (_, { body }) => ({ status: 200, body: await verifyUpdateFile(installation, body.file) }),
+    }),
+    bind(followUpdate)({
+      handle: async (_, { request }) => ({ status: 200, events: followRuns(installation, request.signal) }),
+    }),
+    bind(holdMaintenance)({
+      async handle(deps, { caller, body, request }) {
+        if (maintenance.state) throw new AppError("conflict", { detail: "An update is under way already." });
+        return { status: 200, events: holdStill(deps, control, { ...body, actor: caller.actor }, request.signal) };
+      },
+    }),
+    bind(endMaintenance)({
+      async handle(deps, { body: { id, outcome } }) {
+        await maintenance.end(deps, id, outcome);
+        control.jobs.wake();
+        return { status: 204 };
+      },
+    }),
+    bind(getUpdateHealth)({
+      async handle(deps, { query }) {
+        selfTest ??= createSelfTest(deps);
+        const about = { version, pid: process.pid, maintenance: maintenance.state?.id ?? null };
+        const failed = query.try === true ? selfTest.ask() : null;
+        return { status: 200, body: { ...about, trouble: await control.trouble(), failed } };
+      },
+    }),
+    bind(endProcess)({
+      async handle() {
+        const { end } = control;
+        if (end === null) throw new AppError("conflict", { detail: "Nobody would start this process again." });
+        // The answer goes out first.
+        setImmediate(end);
+        return { status: 204 };
+      },
+    }),
+  ];
+}
+
+type HoldRequest = { id: string; to: string; drainSeconds: number; actor: Actor };
+
+/** Holds still as long as somebody reads this. */
+async function* holdStill(
+  deps: Deps,
+  { maintenance, jobs }: UpdateControl,
+  { drainSeconds, ...about }: HoldRequest,
+  signal: AbortSignal,
+): AsyncGenerator<ServerSentEvent> {
+  const bell = createBell(signal);
+  const step = (name: "draining" | "quiet"): ServerSentEvent => ({ data: JSON.stringify({ step: name }) });
+  try {
+    yield step("draining");
+    await maintenance.begin(deps, jobs, { ...about, from: version }, drainSeconds * 1000);
+    yield step("quiet");
+    while (!signal.aborted) if (!(await bell.wait(pingMs))) yield { comment: "ping" };
+  } catch (err) {
+    deps.log.error({ err }, "the appliance could not hold still for an update");
+    throw err;
+  } finally {
+    bell.close();
+    await maintenance
+      .abandon(deps, about.id)
+      .catch((err: unknown) => deps.log.error({ err }, "the maintenance could not be ended"));
+    jobs.wake();
+  }
+}

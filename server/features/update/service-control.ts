@@ -1,0 +1,57 @@
+import { execFile } from "node:child_process";
+import { access } from "node:fs/promises";
+import { promisify } from "node:util";
+import { callLocal, type LocalAddress, NoAppliance } from "../../local-client.ts";
+import { endProcess } from "./contract.ts";
+
+/** Whoever starts the appliance again when it ended. */
+export type ServiceControl = {
+  name: string;
+  /** Ends what runs. One that supervises may begin the next at once. */
+  stop: () => Promise<void>;
+  start: () => Promise<void>;
+};
+
+const run = promisify(execFile);
+
+/** A unit of systemd; starts are not waited for, since the health of what was started is asked anyway. */
+function systemdUnit(unit: string): ServiceControl {
+  return {
+    name: `systemd ${unit}`,
+    async stop() {
+      await run("systemctl", ["stop", unit]);
+    },
+    async start() {
+      // One that failed too often is not started again without this.
+      await run("systemctl", ["reset-failed", unit]).catch(() => undefined);
+      await run("systemctl", ["start", "--no-block", unit]);
+    },
+  };
+}
+
+/** Something else that starts it again whenever it ended: a container, runit, WinSW. */
+function supervised(address: LocalAddress): ServiceControl {
+  return {
+    name: "its supervisor",
+    async stop() {
+      await callLocal(address, endProcess, {}).catch((error: unknown) => {
+        // It ended already, or ended before it had answered.
+        if (!(error instanceof NoAppliance) || error.reason === "forbidden") throw error;
+      });
+    },
+    start: async () => undefined,
+  };
+}
+
+/** @param wanted a unit of systemd, `supervised`, or undefined for whichever is there */
+export async function serviceControl(wanted: string | undefined, address: LocalAddress): Promise<ServiceControl> {
+  if (wanted === "supervised") return supervised(address);
+  const unit = wanted ?? "signet.service";
+  const booted = await access("/run/systemd/system").then(
+    () => true,
+    () => false,
+  );
+  if (!booted) return supervised(address);
+  const { stdout } = await run("systemctl", ["show", "--property=LoadState", "--value", unit]);
+  return wanted !== undefined || stdout.trim() === "loaded" ? systemdUnit(unit) : supervised(address);
+}

@@ -1,0 +1,181 @@
+import { chmod, lstat, mkdir, rm } from "node:fs/promises";
+import { createServer as createHttp, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import {
+  createSecureServer,
+  type Http2ServerRequest,
+  type Http2ServerResponse,
+  type ServerHttp2Session,
+} from "node:http2";
+import type { Server as NetServer, Socket } from "node:net";
+import path from "node:path";
+import { besideChallenges, plainAnswers } from "./challenge-front.ts";
+import { type Config, ConfigError, withPort } from "./config.ts";
+import type { ServedPair, TlsKeeper } from "./features/tls/keeper.ts";
+
+/** Takes requests of both protocols, as Koa does. */
+type Listener = (request: IncomingMessage | Http2ServerRequest, response: ServerResponse | Http2ServerResponse) => void;
+
+/** Where the appliance listens. */
+export type Front = {
+  serve: (listener: Listener) => void;
+  /** Takes no more connections; hangs up on what is left after `graceMs` milliseconds. */
+  close: (graceMs: number) => Promise<void>;
+};
+
+/**
+ * Binds the port first, so that a taken one is told at once and a free one (port 0) is known; early requests wait.
+ * @throws ConfigError when the address cannot be used
+ */
+export async function openFront(
+  config: Config,
+  tls: TlsKeeper,
+): Promise<Front & { port: number; httpPort: number | undefined }> {
+  const { listener, serve } = waitingListener();
+  const pair = tls.current();
+  const server = pair === null ? plainServer(listener) : secureServer(pair, tls, listener);
+  const port = await listen(server.server, { host: config.host, port: config.port, setting: "SIGNET_PORT" });
+  if (config.httpPort === undefined) return { port, httpPort: undefined, serve, close: server.close };
+  try {
+    if (pair === null) throw new ConfigError("SIGNET_HTTP_PORT is for a server that speaks TLS itself: remove it");
+    const { baseUrl } = withPort(config, port);
+    const beside = plainAnswers(tls.challenges, baseUrl);
+    const httpPort = await listen(beside, { host: config.host, port: config.httpPort, setting: "SIGNET_HTTP_PORT" });
+    const close = async (graceMs: number) => {
+      await Promise.all([closeServer(beside, graceMs), server.close(graceMs)]);
+    };
+    return { port, httpPort, serve, close };
+  } catch (error) {
+    await server.close(0);
+    throw error;
+  }
+}
+
+type Place = { host: string; port: number; setting: string };
+
+/** @returns the port, which is a free one for port 0. @throws ConfigError */
+function listen(server: NetServer, place: Place): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once("error", (error: Error) => reject(listenError(error, place)));
+    server.listen(place.port, place.host, () => {
+      const address = server.address();
+      resolve(address !== null && typeof address === "object" ? address.port : place.port);
+    });
+  });
+}
+
+/** How long a request may take to arrive, in milliseconds. */
+const requestTimeoutMs = 120_000;
+
+function plainServer(listener: Listener) {
+  const server = createHttp({ requestTimeout: requestTimeoutMs }, listener);
+  return { server, close: (graceMs: number) => closeServer(server, graceMs) };
+}
+
+/**
+ * HTTP/2 for browsers, which then share one connection among all their streams, and HTTP/1.1 for whoever asks for it. Another
+ * certificate is shown to whoever connects from then on.
+ */
+function secureServer(pair: ServedPair, tls: TlsKeeper, listener: Listener) {
+  const server = createSecureServer({
+    ...contextOf(pair),
+    allowHTTP1: true,
+    // A stranger's connection costs memory for each stream that it may open.
+    settings: { maxConcurrentStreams: 128 },
+  });
+  server.on("request", listener);
+  const [accept] = server.listeners("connection");
+  server.removeAllListeners("connection");
+  const beside = besideChallenges(tls.challenges, (socket) => accept?.call(server, socket));
+  // From the first moment on: one that never gets as far as TLS would keep the end waiting, too.
+  const sockets = new Set<Socket>();
+  server.on("connection", (socket: Socket) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+    beside(socket);
+  });
+  tls.onChange((next) => server.setSecureContext(contextOf(next)));
+  const sessions = new Set<ServerHttp2Session>();
+  server.on("session", (session) => {
+    sessions.add(session);
+    session.once("close", () => sessions.delete(session));
+    // Nothing is asked on it: a stream that is followed gets a word more often.
+    session.setTimeout(requestTimeoutMs, () => session.close());
+  });
+  return {
+    server,
+    async close(graceMs: number) {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      for (const session of sessions) session.close();
+      for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
+      const timer = setTimeout(() => {
+        for (const session of sessions) session.destroy();
+        for (const socket of sockets) socket.destroy();
+      }, graceMs);
+      await closed;
+      clearTimeout(timer);
+    },
+  };
+}
+
+const contextOf = ({ certPem, keyPem }: ServedPair) =>
+  ({ cert: certPem, key: keyPem, minVersion: "TLSv1.2", honorCipherOrder: true }) as const;
+
+/**
+ * The socket of this machine's administrators. Whoever may open the file may do everything, so only its owner and group can.
+ * The caller holds the lock of the data folder: a socket that lies there is left over.
+ * @param file a unix socket, or a named pipe on Windows
+ * @throws Error when something else lies there, which is left alone
+ */
+export async function openAdminSocket(file: string): Promise<Front> {
+  const isPipe = file.startsWith("\\\\");
+  if (!isPipe) {
+    await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
+    const there = await lstat(file).catch(() => null);
+    if (there?.isSocket() === false) throw new Error(`${file} is no socket, and is not replaced by one`);
+    await rm(file, { force: true });
+  }
+  const { listener, serve } = waitingListener();
+  const server = createHttp(listener);
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(file, resolve);
+  });
+  if (!isPipe) await chmod(file, 0o660);
+  return { serve, close: (graceMs) => closeServer(server, graceMs) };
+}
+
+function waitingListener(): { listener: Listener; serve: (next: Listener) => void } {
+  const waiting: Parameters<Listener>[] = [];
+  let current: Listener = (request, response) => void waiting.push([request, response]);
+  return {
+    listener: (request, response) => current(request, response),
+    serve(next) {
+      current = next;
+      for (const [request, response] of waiting.splice(0)) next(request, response);
+    },
+  };
+}
+
+async function closeServer(server: Server, graceMs: number): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  server.closeIdleConnections();
+  const timer = setTimeout(() => server.closeAllConnections(), graceMs);
+  await closed;
+  clearTimeout(timer);
+}
+
+/** The same failure with what to do about it. */
+function listenError(error: Error, { host, port, setting }: Place): Error {
+  if (!("code" in error)) return error;
+  if (error.code === "EADDRINUSE") {
+    return new ConfigError(
+      `port ${port} on ${host} is taken by another program: end it, or set ${setting} to a free one`,
+    );
+  }
+  if (error.code === "EACCES")
+    return new ConfigError(`port ${port} may not be used by this user: set ${setting} above 1023`);
+  if (error.code === "ENOTFOUND" || error.code === "EADDRNOTAVAIL") {
+    return new ConfigError(`SIGNET_HOST cannot be used: ${host} is no address of this machine`);
+  }
+  return error;
+}

@@ -1,0 +1,11 @@
+import { endpoints as appliance } from "./features/appliance/contract.ts";
+import { endpoints as backup } from "./features/backup/contract.ts";
+import { endpoints as tls } from "./features/tls/contract.ts";
+import { endpoints as update } from "./features/update/contract.ts";
+import type { EndpointSpec } from "./kernel/endpoint.ts";
+
+/**
+ * What administrators of the machine may do, on the admin socket only: never on TCP, never in the published document. The one
+ * list from which its routes, the console's methods and the tests are made.
+ */
+export const localEndpoints: readonly EndpointSpec[] = [...appliance, ...tls, ...backup, ...update];
