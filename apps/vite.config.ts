@@ -3,6 +3,7 @@ import path from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import react from "@vitejs/plugin-react";
 import { defineConfig, type Plugin } from "vite";
+import { validationAliases } from "../scripts/validation-aliases.ts";
 
 /** One build for all pages: dist/apps/<name>/index.html and what they share under dist/apps/assets. */
 
@@ -60,6 +61,8 @@ const appliance = process.env.SIGNET_BASE_URL ?? "http://127.0.0.1:8480";
 export default defineConfig({
   root,
   publicDir: false,
+  resolve: { alias: validationAliases },
+  worker: { format: "es" },
   plugins: [react(), pdfjsFiles(), precompressed()],
   build: {
     outDir: path.resolve(root, "../dist/apps"),
@@ -71,8 +74,12 @@ export default defineConfig({
     reportCompressedSize: false,
     chunkSizeWarningLimit: 2000,
     rollupOptions: {
-      input: Object.fromEntries(["sign", "verify", "docs"].map((name) => [name, path.join(root, name, "index.html")])),
+      input: Object.fromEntries(
+        ["dashboard", "sign", "verify", "view", "docs"].map((name) => [name, path.join(root, name, "index.html")]),
+      ),
     },
   },
-  server: { proxy: Object.fromEntries(["/v1", "/.well-known", "/openapi.json"].map((url) => [url, appliance])) },
+  server: {
+    proxy: Object.fromEntries(["/v1", "/auth", "/.well-known", "/openapi.json"].map((url) => [url, appliance])),
+  },
 });

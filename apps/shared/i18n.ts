@@ -1,9 +1,16 @@
 import i18next from "i18next";
+import type access from "./catalogue/en/access.json";
 import common from "./catalogue/en/common.json" with { type: "json" };
 import type console from "./catalogue/en/console.json";
 import type docs from "./catalogue/en/docs.json";
+import type envelopes from "./catalogue/en/envelopes.json";
+import type send from "./catalogue/en/send.json";
+import type settings from "./catalogue/en/settings.json";
+import type shell from "./catalogue/en/shell.json";
 import type sign from "./catalogue/en/sign.json";
+import type templates from "./catalogue/en/templates.json";
 import type verify from "./catalogue/en/verify.json";
+import type view from "./catalogue/en/view.json";
 
 /** The catalogues of the pages; English is the one that every other language is checked against. */
 export type Catalogues = {
@@ -12,6 +19,13 @@ export type Catalogues = {
   sign: typeof sign;
   verify: typeof verify;
   docs: typeof docs;
+  view: typeof view;
+  access: typeof access;
+  shell: typeof shell;
+  envelopes: typeof envelopes;
+  send: typeof send;
+  templates: typeof templates;
+  settings: typeof settings;
 };
 
 declare module "i18next" {
@@ -23,22 +37,42 @@ declare module "i18next" {
 
 const rightToLeft = /^(ar|fa|he|ur|ps|yi|dv|ckb|ug)(-|$)/;
 
-/** Loads the page's own catalogue beside the common one and sets language and direction of the document. */
-export function startTranslations<N extends Exclude<keyof Catalogues, "common">>(
-  page: N,
-  catalogue: Catalogues[N],
+type Names = keyof Catalogues;
+
+/** Loads the page's own catalogues beside the common one and sets language and direction of the document. */
+export function startTranslations<N extends Exclude<Names, "common">>(
+  pages: Pick<Catalogues, N>,
+  language = "en",
+  words: { common: object } & Record<N, object> = { common, ...pages },
 ): void {
   void i18next.init({
-    lng: "en",
+    lng: language,
     fallbackLng: "en",
-    ns: ["common", page],
+    ns: ["common", ...Object.keys(pages)],
     defaultNS: "common",
-    resources: { en: { common, [page]: catalogue } },
+    resources: { en: { common, ...pages }, ...(language === "en" ? {} : { [language]: words }) },
     // React escapes.
     interpolation: { escapeValue: false },
     initAsync: false,
   });
-  setDirection(i18next.language);
+  setDirection(language);
+}
+
+/** Brings the words of one catalogue in. */
+export function addCatalogue(language: string, name: Names, words: object): void {
+  i18next.addResourceBundle(language, name, words);
+}
+
+/** Changes the language of the document; what is on the page must be drawn anew. */
+export async function setLanguage(language: string): Promise<void> {
+  await i18next.changeLanguage(language);
+  setDirection(language);
+}
+
+/** Calls back after each change of the language. */
+export function onLanguage(listener: () => void): () => void {
+  i18next.on("languageChanged", listener);
+  return () => i18next.off("languageChanged", listener);
 }
 
 function setDirection(language: string): void {
@@ -47,9 +81,12 @@ function setDirection(language: string): void {
 }
 
 /** The translate function bound to one catalogue, with the common one behind it. */
-export function translator<N extends keyof Catalogues>(page: N) {
+export function translator<N extends Names>(page: N) {
   return i18next.getFixedT(null, page);
 }
+
+/** Language of the page, for Intl. */
+export const pageLanguage = () => i18next.language;
 
 /** A moment as people read it. */
 export function dateTime(ts: string): string {

@@ -5,5 +5,5 @@ import { show } from "../../shared/ui/Page.tsx";
 import { Docs } from "./routes.tsx";
 import "./docs.css";
 
-startTranslations("docs", docs);
+startTranslations({ docs });
 show(<Docs />);

@@ -13,6 +13,8 @@ type Props = {
   overlay?: (page: number, scale: number) => ReactNode;
   /** Told how wide the frame is, in CSS pixels: `scaleOf` needs it. */
   onWidth?: (width: number) => void;
+  /** Told the sizes of all pages once the document is open. */
+  onPages?: (pages: readonly PageSize[]) => void;
   onFailure?: (error: unknown) => void;
 };
 
@@ -25,12 +27,17 @@ export function scaleOf(page: PageSize, width: number, zoom: number): number {
 }
 
 /** All pages of a document below each other; only those near the window are drawn. */
-export function PdfPages({ bytes, pages: known, zoom = 1, overlay, onWidth, onFailure }: Props) {
+export function PdfPages({ bytes, pages: known, zoom = 1, overlay, onWidth, onPages, onFailure }: Props) {
   const frame = useRef<HTMLDivElement>(null);
   const available = useWidth(frame);
   const pdf = usePdf(bytes, known.length, onFailure);
   const pages = pdf ? [...known, ...pdf.further] : known;
   useEffect(() => onWidth?.(available), [onWidth, available]);
+  const latest = useRef(known);
+  latest.current = known;
+  useEffect(() => {
+    if (pdf) onPages?.([...latest.current, ...pdf.further]);
+  }, [onPages, pdf]);
   return (
     <div className="pdf" ref={frame}>
       {available > 0 &&

@@ -11,6 +11,17 @@ export function requestIdOf(error: unknown): string | null {
 export function Failure({ error }: { error: unknown }) {
   const t = translator("common");
   const requestId = requestIdOf(error);
+  if (error instanceof ProblemResponse && error.problem.code === "service-unavailable")
+    return (
+      <div className="notice bad" role="alert">
+        <strong>{t("unavailable")}</strong>
+        {t("unavailableText")}
+        <small>
+          {error.message}
+          {requestId && ` (${requestId})`}
+        </small>
+      </div>
+    );
   return (
     <div className="notice bad" role="alert">
       <strong>{error instanceof ProblemResponse ? error.problem.title : t("problem")}</strong>

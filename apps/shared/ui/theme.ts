@@ -27,11 +27,25 @@ const brick: MantineColorsTuple = [
   "#6f1611",
 ];
 
+/** The dark surfaces of base.css, so that menus and dialogs belong to the page. */
+const night: MantineColorsTuple = [
+  "#e8edeb",
+  "#c3cdca",
+  "#a3b0ad",
+  "#7d8b88",
+  "#46524f",
+  "#313c3a",
+  "#202928",
+  "#1a2120",
+  "#141a19",
+  "#0e1312",
+];
+
 export const theme = createTheme({
   primaryColor: "spruce",
   // White text stands on both (WCAG 1.4.3).
   primaryShade: { light: 7, dark: 6 },
-  colors: { spruce, brick },
+  colors: { spruce, brick, dark: night },
   defaultRadius: "md",
   fontFamily: '"Inter Variable", system-ui, sans-serif',
   fontFamilyMonospace: 'ui-monospace, "SF Mono", "Cascadia Mono", "DejaVu Sans Mono", monospace',
@@ -40,6 +54,8 @@ export const theme = createTheme({
   focusRing: "auto",
   respectReducedMotion: true,
   components: {
+    // An empty element among the items, which a menu must not have (ARIA, required owned elements).
+    Menu: { defaultProps: { withInitialFocusPlaceholder: false } },
     // Dialogs that grow while they open make their contents measure themselves wrongly.
     Modal: { defaultProps: { transitionProps: { transition: "fade", duration: 120 } } },
   },

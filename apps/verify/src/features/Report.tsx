@@ -1,26 +1,45 @@
-import { type ReactNode, useEffect, useRef } from "react";
+import { Button } from "@mantine/core";
+import { type ReactNode, useEffect, useRef, useState } from "react";
 import type { EnvelopeSummary } from "../../../../server/features/evidence/contract.ts";
 import type { Step } from "../../../../server/features/evidence/verify.ts";
-import { dateTime, translator } from "../../../shared/i18n.ts";
-import { Check, Clock, Cross, Question, Shield } from "../../../shared/ui/icons.tsx";
+import { findingText, findingWords } from "../../../../server/features/evidence/words.ts";
+import { dateTime, pageLanguage, translator } from "../../../shared/i18n.ts";
+import { Check, Clock, Cross, Eye, Question, Shield } from "../../../shared/ui/icons.tsx";
 import type { Outcome, Verdict } from "./check.ts";
 
 const signs: Record<Verdict, ReactNode> = {
   anchored: <Shield size={34} />,
   pending: <Clock size={34} />,
-  unknown: <Question size={34} />,
   wrong: <Cross size={34} />,
+  altered: <Cross size={34} />,
+  elsewhere: <Question size={34} />,
+  unsealed: <Question size={34} />,
+  "not-pdf": <Question size={34} />,
+  encrypted: <Question size={34} />,
+  unreadable: <Question size={34} />,
+  "too-large": <Question size={34} />,
 };
 
 /** The verdict, what it is about, and each step of the check with its bytes. */
-export function Report({ outcome }: { outcome: Outcome }) {
+export function Report({ outcome, focus }: { outcome: Outcome; focus: boolean }) {
   const t = translator("verify");
   const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => heading.current?.focus(), []);
-  const { verdict, result, report, file } = outcome;
+  const card = useRef<HTMLElement>(null);
+  useEffect(() => {
+    if (focus) heading.current?.focus();
+  }, [focus]);
+  useEffect(() => {
+    // On paper nothing can be opened any more.
+    const open = () => {
+      for (const details of card.current?.querySelectorAll("details") ?? []) details.open = true;
+    };
+    window.addEventListener("beforeprint", open);
+    return () => window.removeEventListener("beforeprint", open);
+  }, []);
+  const { verdict, result, record, pdf, seals, file } = outcome;
   const at = result.envelope ? dateTime(result.envelope.sealedAt) : "";
   return (
-    <article className="card report" data-verdict={verdict}>
+    <article className="card report" data-verdict={verdict} ref={card}>
       <header>
         <span className="sign">{signs[verdict]}</span>
         <div>
@@ -40,18 +59,54 @@ export function Report({ outcome }: { outcome: Outcome }) {
         </dd>
       </dl>
       {result.envelope?.testMode && <p className="test-note">{t("facts.test")}</p>}
-      {report && (
-        <section>
-          <h3>{t("steps.heading")}</h3>
-          <p className="soft">{t("steps.hint")}</p>
-          <ol className="steps">
-            {report.steps.map((step) => (
-              <StepRow key={step.name} step={step} />
-            ))}
-          </ol>
-        </section>
-      )}
+      <StepList heading={t("steps.heading")} hint={t("steps.hint")} steps={record} />
+      <StepList heading={t("steps.pdf")} hint={t("steps.pdfHint")} steps={pdf} />
+      {seals === null && <p className="test-note">{t("steps.tooLarge")}</p>}
+      <Actions outcome={outcome} />
     </article>
+  );
+}
+
+function StepList({ heading, hint, steps }: { heading: string; hint: string; steps: readonly Step[] }) {
+  if (steps.length === 0) return null;
+  return (
+    <section>
+      <h3>{heading}</h3>
+      <p className="soft">{hint}</p>
+      <ol className="steps">
+        {steps.map((step) => (
+          <StepRow key={`${step.name} ${step.values.field ?? ""}`} step={step} />
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+function Actions({ outcome }: { outcome: Outcome }) {
+  const t = translator("verify");
+  const [said, setSaid] = useState("");
+  const copy = async () => {
+    const { verdict, file, result, record, pdf, seals } = outcome;
+    const report = { v: 1, verdict, file, evidence: result, steps: [...record, ...pdf], seals };
+    try {
+      await navigator.clipboard.writeText(JSON.stringify(report, null, 2));
+      setSaid(t("copied"));
+    } catch {
+      setSaid(t("notCopied"));
+    }
+  };
+  return (
+    <div className="actions">
+      <Button variant="default" onClick={() => void copy()}>
+        {t("copy")}
+      </Button>
+      <Button variant="default" onClick={() => window.print()}>
+        {t("print")}
+      </Button>
+      <span className="soft" role="status">
+        {said}
+      </span>
+    </div>
   );
 }
 
@@ -81,19 +136,24 @@ function Facts({ envelope }: { envelope: EnvelopeSummary }) {
 
 function StepRow({ step }: { step: Step }) {
   const t = translator("verify");
+  const language = pageLanguage().startsWith("de") ? "de" : "en";
+  const { titles, labels } = findingWords[language];
+  const known: Readonly<Record<string, string>> = labels;
+  const state = step.ok === null ? "note" : step.ok ? "holds" : "fails";
   return (
-    <li data-ok={step.ok || undefined}>
-      <details>
+    <li data-step={step.name} data-ok={step.ok ?? undefined} data-state={state}>
+      {/* What does not hold is open: nobody should have to look for it. */}
+      <details open={step.ok === false}>
         <summary>
-          {step.ok ? <Check size={20} /> : <Cross size={20} />}
-          <span>{t(`steps.${step.name}`)}</span>
-          <span className="spoken">{t(step.ok ? "steps.holds" : "steps.fails")}</span>
+          {step.ok === null ? <Eye size={20} /> : step.ok ? <Check size={20} /> : <Cross size={20} />}
+          <span>{titles[step.name]}</span>
+          <span className="state">{t(`steps.${state}`)}</span>
         </summary>
-        <p>{step.detail}</p>
+        <p>{findingText(step.code, step.values, language, dateTime)}</p>
         <dl>
           {step.bytes.map(({ label, value }) => (
             <div key={`${label} ${value}`}>
-              <dt>{label}</dt>
+              <dt>{known[label] ?? label}</dt>
               <dd>
                 <code>{value}</code>
               </dd>

@@ -32,6 +32,7 @@ export function CodeScreen({ view, access, reload }: ScreenProps) {
           ? t("code.handedOver", { organization: view.sender.organization })
           : t(sent ? "code.sentTo" : "code.willSend", { destination })}
       </p>
+      {view.envelope.testMode && !handedOver && <p className="fine">{t("code.testMode")}</p>}
       {send.isError && <Failure error={send.error} />}
       {sent || handedOver ? (
         <CodeForm

@@ -5,11 +5,12 @@ import { getSigningDocument } from "../../../../../server/features/signing/contr
 import { callEndpoint } from "../../../../shared/api/client.ts";
 import { translator } from "../../../../shared/i18n.ts";
 import { PdfPages } from "../../../../shared/pdf/PdfPages.tsx";
+import { saveFile } from "../../../../shared/save-file.ts";
 import { Failure } from "../../../../shared/ui/Failure.tsx";
 import { Check, Download } from "../../../../shared/ui/icons.tsx";
 import type { ScreenProps } from "../../routes.tsx";
 import { Stage } from "../access/Stage.tsx";
-import { saveFile, useDocument } from "../document/useDocument.ts";
+import { useDocument } from "../document/useDocument.ts";
 import { Parties } from "./Parties.tsx";
 
 /** The signer is done: what happens next, the document to keep, and the way back to where they came from. */

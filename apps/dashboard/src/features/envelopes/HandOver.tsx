@@ -1,0 +1,100 @@
+import { Button, Group, Modal } from "@mantine/core";
+import { useState } from "react";
+import { type Envelope, getEnvelope, type Recipient } from "../../../../../server/features/envelopes/contract.ts";
+import { type HandedCode, handOverSigningCode } from "../../../../../server/features/signing/contract.ts";
+import { useAct } from "../../../../shared/api/queries.ts";
+import { pageLanguage, translator } from "../../../../shared/i18n.ts";
+import { Failure } from "../../../../shared/ui/Failure.tsx";
+import { CopyField } from "../../../../shared/ui/kit/CopyField.tsx";
+
+type Props = { envelope: Envelope; recipient: Recipient };
+
+/** The code that staff give to a signer whose identity they checked themselves: made here, told once, printed. */
+export function HandOver({ envelope, recipient }: Props) {
+  const t = translator("envelopes");
+  const [opened, setOpened] = useState(false);
+  return (
+    <>
+      <Button
+        size="compact-sm"
+        variant="default"
+        aria-label={`${t("handOver.open")}: ${recipient.name}`}
+        onClick={() => setOpened(true)}
+      >
+        {t("handOver.open")}
+      </Button>
+      <Modal
+        opened={opened}
+        onClose={() => setOpened(false)}
+        closeOnClickOutside={false}
+        title={t("handOver.title")}
+        centered
+        closeButtonProps={{ "aria-label": translator("common")("close") }}
+      >
+        <HandOverForm envelope={envelope} recipient={recipient} onClose={() => setOpened(false)} />
+      </Modal>
+    </>
+  );
+}
+
+function HandOverForm({ envelope, recipient, onClose }: Props & { onClose: () => void }) {
+  const t = translator("envelopes");
+  const [made, setMade] = useState<HandedCode | null>(null);
+  const act = useAct(handOverSigningCode, { changes: [getEnvelope], onDone: setMade });
+  if (made) return <Sheet envelope={envelope} recipient={recipient} made={made} onClose={onClose} />;
+  return (
+    <>
+      <p>{t("handOver.text", { name: recipient.name })}</p>
+      <p className="soft">{t("handOver.before")}</p>
+      {act.isError && (
+        <div className="envelope-refusal">
+          <Failure error={act.error} />
+        </div>
+      )}
+      <Group justify="flex-end" mt="lg">
+        <Button variant="default" onClick={onClose}>
+          {translator("common")("cancel")}
+        </Button>
+        <Button
+          data-autofocus
+          loading={act.isPending}
+          onClick={() => act.mutate({ params: { id: envelope.id, recipient: recipient.id } })}
+        >
+          {t("handOver.make")}
+        </Button>
+      </Group>
+    </>
+  );
+}
+
+/** What goes to the printer; nothing else of the page does. */
+function Sheet({ envelope, recipient, made, onClose }: Props & { made: HandedCode; onClose: () => void }) {
+  const t = translator("envelopes");
+  const until = new Intl.DateTimeFormat(pageLanguage(), { dateStyle: "long", timeStyle: "short" });
+  return (
+    <div className="hand-over-sheet">
+      <p className="hand-over-for">
+        <span dir="auto">{recipient.name}</span>
+        <span className="soft" dir="auto">
+          {envelope.title}
+        </span>
+      </p>
+      <output className="hand-over-code" aria-label={t("handOver.code")}>
+        {made.code}
+      </output>
+      <p>{t("handOver.enter", { time: until.format(Date.parse(made.expiresAt)) })}</p>
+      <div className="hand-over-acts">
+        <p className="notice">{t("handOver.once")}</p>
+        <CopyField label={t("handOver.code")} value={made.code} />
+        <Group justify="flex-end" mt="lg">
+          <Button variant="default" onClick={() => window.print()}>
+            {t("handOver.print")}
+          </Button>
+          <Button data-autofocus onClick={onClose}>
+            {t("handOver.done")}
+          </Button>
+        </Group>
+      </div>
+    </div>
+  );
+}

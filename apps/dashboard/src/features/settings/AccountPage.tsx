@@ -1,0 +1,35 @@
+import { useSearch } from "@tanstack/react-router";
+import { type SocialProblem, socialProblems } from "../../../../../server/features/sign-in/social-contract.ts";
+import { translator } from "../../../../shared/i18n.ts";
+import { PageHeader } from "../../../../shared/ui/kit/PageHeader.tsx";
+import { Passkeys } from "./Passkeys.tsx";
+import { PasswordSection } from "./PasswordSection.tsx";
+import { Profile } from "./Profile.tsx";
+import { Sessions } from "./Sessions.tsx";
+import { Social } from "./Social.tsx";
+import { StartingOrganization } from "./StartingOrganization.tsx";
+import "./account.css";
+
+const isSocial = (problem: string): problem is SocialProblem => socialProblems.some((known) => known === problem);
+
+/** The person's own account: who they are, how they sign in, and where they are signed in. */
+export function AccountPage() {
+  const t = translator("settings");
+  const { problem } = useSearch({ strict: false });
+  return (
+    <>
+      <PageHeader title={t("account.title")} description={t("account.description")} />
+      {problem !== undefined && (
+        <div className="notice bad" role="alert">
+          {t(isSocial(problem) ? `account.problem.${problem}` : "account.problem.unknown")}
+        </div>
+      )}
+      <Profile />
+      <StartingOrganization />
+      <PasswordSection />
+      <Passkeys />
+      <Social />
+      <Sessions />
+    </>
+  );
+}

@@ -1,0 +1,94 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { useRef, useState } from "react";
+import {
+  createTemplate,
+  getTemplate,
+  getTemplateVersion,
+  listTemplates,
+  type OverlayItem,
+  Role,
+  saveTemplateDraft,
+  type TemplateFile,
+  uploadTemplateFile,
+  type Variable,
+} from "../../../../../server/features/templates/contract.ts";
+import { callEndpoint } from "../../../../shared/api/client.ts";
+import { uploadTo } from "../../../../shared/api/upload.ts";
+
+/** What the first draft holds; the roles follow the words of the page. */
+export type FirstDraft = {
+  roles: readonly string[];
+  items?: readonly OverlayItem[];
+  variables?: readonly Variable[];
+};
+
+export type Step = "create" | "upload" | "draft";
+/** Where the warnings of an upload are kept until its template is shown. */
+export const warningsKey = (file: string) => ["templateFileWarnings", file];
+
+/**
+ * Makes a template of a PDF in three steps. A repeat after a failure goes on where it stopped, under the same idempotency keys,
+ * so nothing is made twice.
+ */
+export function useNewTemplate() {
+  const queries = useQueryClient();
+  const [step, setStep] = useState<Step | null>(null);
+  const [progress, setProgress] = useState<number | null>(null);
+  const keys = useRef({ create: crypto.randomUUID(), upload: crypto.randomUUID() });
+  const done = useRef<{ template: string | null; file: { from: File; made: TemplateFile } | null }>({
+    template: null,
+    file: null,
+  });
+  // A key stands for one body: another name or another file is another request.
+  const named = useRef<string | null>(null);
+  const sent = useRef<File | null>(null);
+
+  /** @returns the id of the template */
+  async function make(name: string, file: File, first: FirstDraft): Promise<string> {
+    try {
+      setStep("create");
+      const id = done.current.template ?? (await create(name));
+      done.current.template = id;
+      setStep("upload");
+      const uploaded = done.current.file?.from === file ? done.current.file.made : await upload(id, file);
+      done.current.file = { from: file, made: uploaded };
+      queries.setQueryData(warningsKey(uploaded.id), uploaded.warnings);
+      setStep("draft");
+      const draft = await callEndpoint(saveTemplateDraft, {
+        params: { id },
+        body: {
+          name,
+          content: { mode: "overlay", file: uploaded.id, items: [...(first.items ?? [])] },
+          roles: first.roles.map((role, index) => Role.parse({ name: role, order: index + 1 })),
+          variables: [...(first.variables ?? [])],
+        },
+      });
+      queries.setQueryData([getTemplateVersion.id, { params: { id, version: "draft" } }], draft);
+      await queries.invalidateQueries({ queryKey: [listTemplates.id] });
+      await queries.invalidateQueries({ queryKey: [getTemplate.id] });
+      return id;
+    } finally {
+      setStep(null);
+      setProgress(null);
+    }
+  }
+
+  async function create(name: string): Promise<string> {
+    if (named.current !== name) keys.current.create = crypto.randomUUID();
+    named.current = name;
+    return (await callEndpoint(createTemplate, { body: { name }, idempotencyKey: keys.current.create })).id;
+  }
+
+  async function upload(id: string, file: File): Promise<TemplateFile> {
+    if (sent.current !== file) keys.current.upload = crypto.randomUUID();
+    sent.current = file;
+    setProgress(0);
+    return await uploadTo(
+      uploadTemplateFile,
+      { params: { id }, body: file, idempotencyKey: keys.current.upload },
+      setProgress,
+    );
+  }
+
+  return { make, step, progress };
+}

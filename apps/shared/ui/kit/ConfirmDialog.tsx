@@ -1,0 +1,35 @@
+import { Button, Group, Modal } from "@mantine/core";
+import { translator } from "../../i18n.ts";
+import type { ConfirmOptions } from "./Confirm.tsx";
+
+const t = translator("common");
+
+type Props = { options: ConfirmOptions; opened: boolean; onClose: (agreed: boolean) => void };
+
+/** The question of `useConfirm`. What cannot be undone is not what Enter does. */
+export function ConfirmDialog({ options, opened, onClose }: Props) {
+  const { title, text, confirm, cancel, danger = false } = options;
+  return (
+    <Modal
+      opened={opened}
+      onClose={() => onClose(false)}
+      title={title}
+      centered
+      closeButtonProps={{ "aria-label": t("close") }}
+    >
+      <div className="confirm-text">{text}</div>
+      <Group justify="flex-end" mt="lg">
+        <Button variant="default" onClick={() => onClose(false)} data-autofocus={danger || undefined}>
+          {cancel ?? t("cancel")}
+        </Button>
+        <Button
+          {...(danger ? { color: "brick" } : {})}
+          onClick={() => onClose(true)}
+          data-autofocus={!danger || undefined}
+        >
+          {confirm}
+        </Button>
+      </Group>
+    </Modal>
+  );
+}
