@@ -1,8 +1,10 @@
 import { type IpcMainInvokeEvent, ipcMain } from "electron";
-import { type Method, methodNames, methods, type Output, type Parsed, type Reply } from "../shared/ipc.ts";
+import { LocalProblem, NoAppliance } from "../../../../server/local-client.ts";
+import { methods, type Refusal, type Reply } from "../shared/ipc.ts";
 import { isOwnPage } from "./origin.ts";
 
-export type Handlers = { [M in Method]: (input: Parsed<M>) => Promise<Output<M>> };
+/** What each method does, by its name; the input has passed the method's schema. */
+export type Handlers = ReadonlyMap<string, (input: unknown) => Promise<unknown>>;
 
 /**
  * Registers every method of the contract, each behind the same three gates: who asks, what is asked, what is answered.
@@ -12,36 +14,33 @@ export function registerHandlers(
   handlers: Handlers,
   windowId: () => number | null,
   logError: (error: unknown) => void,
-) {
-  for (const name of methodNames) {
-    ipcMain.handle(name, (event, input: unknown) => answer(name, handlers, { event, windowId, input, logError }));
+): void {
+  for (const [name, spec] of Object.entries(methods)) {
+    const handler = handlers.get(name);
+    if (!handler) throw new Error(`${name} has no handler`);
+    ipcMain.handle(name, async (event, input: unknown): Promise<Reply<unknown>> => {
+      if (!isTrusted(event, windowId())) return { ok: false, code: "forbidden" };
+      const parsed = spec.input.safeParse(input);
+      if (!parsed.success) return { ok: false, code: "invalid-input" };
+      try {
+        return { ok: true, value: spec.output.parse(await handler(parsed.data)) };
+      } catch (error) {
+        return refusalOf(error, logError);
+      }
+    });
   }
 }
 
-type Call = {
-  event: IpcMainInvokeEvent;
-  windowId: () => number | null;
-  input: unknown;
-  logError: (error: unknown) => void;
-};
+const reasons = { stopped: "stopped", forbidden: "not-allowed", broken: "broken" } as const;
 
-async function answer<M extends Method>(
-  name: M,
-  handlers: Handlers,
-  { event, windowId, input, logError }: Call,
-): Promise<Reply<M>> {
-  if (!isTrusted(event, windowId())) return { ok: false, code: "forbidden" };
-  const { input: Input, output: Output } = methods[name];
-  const parsed = Input.safeParse(input);
-  if (!parsed.success) return { ok: false, code: "invalid-input" };
-  try {
-    // The schema of this very method parsed it, which the compiler cannot follow through the lookup.
-    const value = await handlers[name](parsed.data as Parsed<M>);
-    return { ok: true, value: Output.parse(value) as Output<M> };
-  } catch (error) {
-    logError(error);
-    return { ok: false, code: "failed" };
-  }
+/** What the page is told of an error; what nobody expected is logged. */
+export function refusalOf(error: unknown, logError: (error: unknown) => void): Refusal {
+  if (error instanceof LocalProblem) return { ok: false, code: "problem", problem: error.problem };
+  if (error instanceof NoAppliance) return { ok: false, code: reasons[error.reason] };
+  // A stream that was cut while it was read: the appliance went away.
+  if (error instanceof Error && "code" in error && error.code === "ECONNRESET") return { ok: false, code: "broken" };
+  logError(error);
+  return { ok: false, code: "failed" };
 }
 
 /** Only the top frame of our own window, and only while it shows our own page. */

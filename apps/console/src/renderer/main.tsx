@@ -1,23 +1,65 @@
-import "@fontsource-variable/inter/wght.css";
-import "@fontsource-variable/source-serif-4/wght.css";
+import "../../../shared/start.ts";
+import { MantineProvider } from "@mantine/core";
+import "@mantine/core/styles.css";
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
-import { StrictMode } from "react";
+import { RouterProvider } from "@tanstack/react-router";
+import { StrictMode, useEffect, useState } from "react";
 import { createRoot } from "react-dom/client";
-import catalogue from "../../../shared/catalogue/en/console.json" with { type: "json" };
-import { startTranslations } from "../../../shared/i18n.ts";
-import "../../../shared/ui/base.css";
-import { Overview } from "./Overview.tsx";
+import { onLanguage, pageLanguage, startTranslations } from "../../../shared/i18n.ts";
+import { deviceLanguage, loadCatalogues } from "../../../shared/languages.ts";
+import { styleNonce } from "../../../shared/start.ts";
+import { Boundary } from "../../../shared/ui/Boundary.tsx";
+import { ConfirmProvider } from "../../../shared/ui/kit/Confirm.tsx";
+import { Toasts } from "../../../shared/ui/kit/notify.tsx";
+import "../../../shared/ui/styles.ts";
+import "../../../shared/ui/kit/kit.css";
+import "../../../shared/ui/kit/table.css";
+import { theme } from "../../../shared/ui/theme.ts";
+import { ask } from "./bridge.ts";
 import "./console.css";
+import { createConsoleRouter } from "./routes.tsx";
+import { useTold } from "./shell/useTold.ts";
 
-startTranslations("console", catalogue);
-const root = document.getElementById("root");
-if (!root) throw new Error("The page has no root element.");
+startTranslations({}, deviceLanguage());
+await loadCatalogues(["common", "console"]);
+
+// The page has no permission to write to the clipboard itself; the shared copy fields ask for it in the usual way.
+Object.defineProperty(navigator, "clipboard", {
+  value: { writeText: async (text: string) => void (await ask("clipboard.write", { text })) },
+});
+
 // The main process answers without any network: nothing waits for the browser to be online.
-const queries = new QueryClient({ defaultOptions: { queries: { retry: false, networkMode: "always" } } });
-createRoot(root).render(
+const queries = new QueryClient({
+  defaultOptions: {
+    queries: { retry: false, networkMode: "always", refetchOnWindowFocus: false },
+    mutations: { networkMode: "always" },
+  },
+});
+const router = createConsoleRouter();
+
+function Console() {
+  const [language, setLanguage] = useState(pageLanguage);
+  useEffect(() => onLanguage(() => setLanguage(pageLanguage())), []);
+  useTold();
+  return (
+    // Every word is drawn anew in another language.
+    <ConfirmProvider key={language}>
+      <RouterProvider router={router} />
+      <Toasts />
+    </ConfirmProvider>
+  );
+}
+
+const element = document.getElementById("root");
+if (!element) throw new Error("The page has no root element.");
+createRoot(element).render(
   <StrictMode>
-    <QueryClientProvider client={queries}>
-      <Overview />
-    </QueryClientProvider>
+    <MantineProvider theme={theme} defaultColorScheme="auto" getStyleNonce={styleNonce}>
+      <QueryClientProvider client={queries}>
+        <Boundary>
+          <Console />
+        </Boundary>
+      </QueryClientProvider>
+    </MantineProvider>
   </StrictMode>,
 );

@@ -1,0 +1,64 @@
+import { Menu, Notification, nativeImage, Tray } from "electron";
+import type { Connection, ConnectionState } from "../shared/native.ts";
+import { trayPixels } from "./tray-icon.ts";
+import type { Words } from "./words.ts";
+
+export type TrayOptions = {
+  words: () => Words;
+  /** Whether trouble is told by a notification. */
+  notifies: () => boolean;
+  open: (page: string) => void;
+  quit: () => void;
+};
+
+/** The sign in the tray: how the appliance is, the way to the window, and a word when it gets into trouble. */
+export function openTray(options: TrayOptions) {
+  let tray: Tray | null = null;
+  let shown: ConnectionState | null = null;
+
+  function draw(state: ConnectionState): void {
+    const t = options.words();
+    const { pixels, size } = trayPixels(state);
+    const image = nativeImage.createFromBitmap(pixels, { width: size, height: size });
+    if (tray) tray.setImage(image);
+    else {
+      tray = new Tray(image);
+      tray.on("click", () => options.open("overview"));
+    }
+    tray.setToolTip(`Signet: ${t(`state.${state}`)}`);
+    tray.setContextMenu(
+      Menu.buildFromTemplate([
+        { label: t(`state.${state}`), enabled: false },
+        { type: "separator" },
+        { label: t("tray.open"), click: () => options.open("overview") },
+        { label: t("tray.logs"), click: () => options.open("diagnostics") },
+        { type: "separator" },
+        { label: t("tray.quit"), click: options.quit },
+      ]),
+    );
+  }
+
+  return {
+    show({ state }: Pick<Connection, "state">): void {
+      if (state === shown) return;
+      const before = shown;
+      shown = state;
+      draw(state);
+      // Only what was well and is not any more; a start on the way is no trouble.
+      if (before !== "running" || state === "starting" || !options.notifies()) return;
+      const t = options.words();
+      const notification = new Notification({ title: t("tray.trouble"), body: t(`state.${state}`) });
+      notification.on("click", () => options.open("overview"));
+      notification.show();
+    },
+    /** In another language. */
+    redraw(): void {
+      if (shown !== null) draw(shown);
+    },
+    close(): void {
+      tray?.destroy();
+      tray = null;
+      shown = null;
+    },
+  };
+}
