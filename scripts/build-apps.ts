@@ -1,5 +1,6 @@
 import { mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import { buildVerifier } from "./build-verifier.ts";
 
 const root = path.resolve(import.meta.dirname, "..");
 const stamp = path.join(root, "dist/apps/.built");
@@ -7,11 +8,22 @@ const stamp = path.join(root, "dist/apps/.built");
 /** Builds the web pages unless they are newer than everything that they are made of. */
 export async function buildApps(): Promise<void> {
   const built = statSync(stamp, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-  if (built > newest(["apps", "server/features", "server/kernel", "package-lock.json"])) return;
+  if (built > newest(["apps", "server/features", "server/kernel", "workers/pdf", "workers/seal", "package-lock.json"]))
+    return;
   console.log("building the pages");
   const started = Date.now();
   const { build } = await import("vite");
-  await build({ configFile: path.join(root, "apps/vite.config.ts"), logLevel: "warn" });
+  // Whoever builds (a test runner names its own environment): what is served is always the production build.
+  const environment = process.env.NODE_ENV;
+  process.env.NODE_ENV = "production";
+  try {
+    await build({ configFile: path.join(root, "apps/vite.config.ts"), logLevel: "warn" });
+    // After the other pages: their build empties the folder.
+    await buildVerifier();
+  } finally {
+    if (environment === undefined) delete process.env.NODE_ENV;
+    else process.env.NODE_ENV = environment;
+  }
   mkdirSync(path.dirname(stamp), { recursive: true });
   writeFileSync(stamp, `${new Date(started).toISOString()}\n`);
 }

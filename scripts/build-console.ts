@@ -5,7 +5,17 @@ import path from "node:path";
 /** `npm run build:console`: the console's three bundles under dist/console, unless they are newer than all they are made of. */
 
 const root = path.resolve(import.meta.dirname, "..");
-const sources = ["apps/console", "apps/shared", "electron.vite.config.ts", "package-lock.json"];
+// Of the server the contracts of its features, from which the methods are derived, and the client of the admin socket.
+const sources = [
+  "apps/console",
+  "apps/shared",
+  "server/kernel",
+  "server/local-client.ts",
+  "server/local-contract.ts",
+  ...contracts("server/features"),
+  "electron.vite.config.ts",
+  "package-lock.json",
+];
 // The renderer is built last.
 const built = statSync(path.join(root, "dist/console/renderer/index.html"), { throwIfNoEntry: false })?.mtimeMs ?? 0;
 if (built <= Math.max(...sources.map(newest))) {
@@ -13,6 +23,11 @@ if (built <= Math.max(...sources.map(newest))) {
   process.env.NODE_ENV = "production";
   const { build } = await import("electron-vite");
   await build({ root, configFile: path.join(root, "electron.vite.config.ts"), logLevel: "warn" });
+}
+
+function contracts(place: string): string[] {
+  const names = readdirSync(path.join(root, place), { recursive: true, encoding: "utf8" });
+  return names.filter((name) => name.endsWith("contract.ts")).map((name) => path.join(place, name));
 }
 
 /** Time of the last change below a path, in milliseconds since the epoch. */

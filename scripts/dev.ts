@@ -5,6 +5,7 @@ import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
 import { createServer, type Plugin } from "vite";
 import { loadConfig } from "../server/config.ts";
+import { appAt } from "../server/pages/addresses.ts";
 
 /**
  * `npm run dev [-- --port N]`: the server, restarted when its sources change, behind Vite's server with the pages as they are in
@@ -25,17 +26,18 @@ const say = (name: string, line: string) => process.stdout.write(`${name} ${line
 const pagesLabel = label("pages", 36);
 const serverLabel = label("server", 33);
 
-/** The addresses of the pages as the server has them: /sign/ses_…, /verify and /docs are each one index.html. */
+/** The addresses of the pages as the server has them: each app is one index.html. */
 const pageAddresses: Plugin = {
   name: "page-addresses",
   configureServer(server) {
     server.middlewares.use((request, _response, next) => {
-      const app = /^\/(sign|verify|docs)(\/|\/ses_[0-9A-Za-z]+)?(?=$|\?)/.exec(request.url ?? "")?.[1];
-      if (app !== undefined) request.url = `/${app}/index.html`;
+      const path = (request.url ?? "").split("?", 1)[0] ?? "";
+      const found = appAt(path);
+      if (found) request.url = `/${found.app}/index.html`;
       next();
     });
   },
-  // The page's own files are named from its folder, which /verify and /docs do not show.
+  // The page's own files are named from its folder, which the addresses do not show.
   transformIndexHtml: {
     order: "pre",
     handler: (html, page) => html.replaceAll('"./src/', `"${path.posix.dirname(page.path)}/src/`),
@@ -51,12 +53,11 @@ const pages = await createServer({
   server: {
     host: "127.0.0.1",
     port: Number(values.port),
-    // Everything else that the server answers itself; a regular expression leaves /sign, /verify and /docs to Vite.
+    // Everything else that the server answers itself; the pages are left to Vite.
     proxy: Object.fromEntries(
-      ["/v1", "/.well-known", "/openapi.json", "/openapi.yaml", "/healthz", "/readyz", "/errors", "^/$"].map((url) => [
-        url,
-        target,
-      ]),
+      ["/v1", "/auth", "/.well-known", "/openapi.json", "/openapi.yaml", "/healthz", "/readyz", "/errors"].map(
+        (url) => [url, target],
+      ),
     ),
   },
 });

@@ -1,13 +1,20 @@
 import { mkdir } from "node:fs/promises";
 import path from "node:path";
-import type { Page } from "playwright-core";
 import { ada, linkFor, mary, publishAgreement, sendAgreement } from "../test/e2e/agreement.ts";
-import { desktop, launch, phone, visit } from "../test/e2e/browser.ts";
+import { desktop, launch, phone, settled, visit } from "../test/e2e/browser.ts";
 import { drawn, drawSignature, enterCode, fillAsTenant, finish } from "../test/e2e/steps.ts";
 import { startAppliance } from "../test/harness/appliance.ts";
 import { buildApps } from "./build-apps.ts";
+import { photographDashboard } from "./screens-dashboard.ts";
+import { photographVerification } from "./screens-verify.ts";
 
-/** Photographs every page of the product, signed through by two people, into docs/screens: light, dark and on a phone. */
+/**
+ * Photographs every page of the product into docs/screens: light, dark and on a phone; the signing pages as two people go
+ * through them. `npm run screens -- dashboard`, `-- signing` or `-- verify` takes one part.
+ */
+
+const wanted = process.argv.slice(2);
+const takes = (part: string) => wanted.length === 0 || wanted.includes(part);
 
 const folder = path.resolve(import.meta.dirname, "../docs/screens");
 await mkdir(folder, { recursive: true });
@@ -23,7 +30,9 @@ const looks = [
 ];
 
 try {
-  for (const look of looks) await photograph(look.name, look.options);
+  if (takes("signing")) for (const look of looks) await photograph(look.name, look.options);
+  if (takes("dashboard")) await photographDashboard(browser, folder);
+  if (takes("verify")) await photographVerification(browser, folder);
 } finally {
   await browser.close();
   await app.stop();
@@ -102,19 +111,8 @@ async function photograph(look: string, options: (typeof looks)[number]["options
   await shoot("docs");
   await page.goto(`${app.url}/errors/otp-invalid`);
   await shoot("error");
-  await page.goto(`${app.url}/`);
-  await shoot("start");
   await page.goto(`${app.url}/sign#${"svcs_"}${"x".repeat(49)}`);
   await page.getByRole("heading", { name: "This link does not work" }).waitFor();
   await shoot("link");
   await context.close();
-}
-
-/** Waits for fonts, drawings and movements to end. */
-async function settled(page: Page): Promise<void> {
-  await page.waitForLoadState("networkidle");
-  await page.evaluate("document.fonts.ready.then(() => undefined)");
-  await page.evaluate(
-    "Promise.all(document.getAnimations().map((one) => one.finished.catch(() => undefined))).then(() => undefined)",
-  );
 }
