@@ -2,7 +2,7 @@
 
 const features = "^server/features/([^/]+)/";
 const isomorphic =
-  "^(server/features/[^/]+/[a-z-]*(contract|state|jobs)\\.ts|server/kernel/(endpoint|problem|canonical|wire|jobs|tx)\\.ts|server/features/evidence/(merkle|anchor|verify)\\.ts|server/features/templates/(fields|variables|values|format|formula|document-content|pattern)\\.ts)";
+  "^(server/local-contract\\.ts|server/features/[^/]+/[a-z-]*(contract|state|jobs)\\.ts|server/kernel/(endpoint|problem|canonical|wire|jobs|tx)\\.ts|server/features/evidence/(merkle|anchor|verify|bundle|bundle-contents|bundle-read|checkpoint|checkpoint-check|seal-steps|words|zip)\\.ts|server/features/keys/(kinds|record-schema)\\.ts|server/features/templates/(fields|variables|values|format|formula|document-content|pattern)\\.ts)";
 const typeOnly = ["type-only"];
 
 /** Service edges between features: who may call whose use cases. Everything else goes through a job or a contract. */
@@ -13,8 +13,15 @@ const edges = {
   templates: ["identity"],
   envelopes: ["templates", "identity", "mail"],
   signing: ["envelopes", "templates", "identity", "mail"],
-  evidence: ["envelopes", "signing", "templates", "keys", "identity", "mail"],
-  organization: ["identity", "envelopes"],
+  evidence: ["appliance", "envelopes", "signing", "templates", "keys", "identity", "mail", "retention"],
+  "sign-in": ["identity", "mail"],
+  organization: ["identity", "envelopes", "mail", "sign-in"],
+  retention: ["envelopes", "identity"],
+  tls: ["appliance", "keys"],
+  backup: ["appliance", "evidence"],
+  appliance: ["backup", "tls", "identity", "keys", "evidence", "mail", "envelopes", "retention", "sign-in"],
+  update: ["appliance", "backup", "envelopes", "evidence", "keys"],
+  viewers: ["envelopes", "evidence", "identity", "mail"],
 };
 
 /** @type {import("dependency-cruiser").IForbiddenRuleType[]} */
@@ -35,7 +42,13 @@ const forbidden = [
   {
     name: "2b only compose.ts imports routes and handlers",
     severity: "error",
-    from: { path: "^server/", pathNot: "^server/compose\\.ts$" },
+    from: { path: "^server/", pathNot: ["^server/compose\\.ts$", "^server/features/"] },
+    to: { path: "^server/features/[^/]+/[a-z-]*(routes|handlers)\\.ts$" },
+  },
+  {
+    name: "2b routes and handlers stay within their feature",
+    severity: "error",
+    from: { path: features },
     to: { path: "^server/features/[^/]+/[a-z-]*(routes|handlers)\\.ts$", pathNot: "^server/features/$1/" },
   },
   {
@@ -81,23 +94,29 @@ const forbidden = [
     to: { path: "^(server|apps|test|scripts)/" },
   },
   {
-    name: "4b only pool.ts knows worker files",
+    name: "4b only pool.ts, and the validation in browsers, know worker files",
     severity: "error",
-    from: { path: "^(server|apps)/", pathNot: "^server/kernel/pool\\.ts$" },
+    from: { path: "^(server|apps)/", pathNot: "^(server/kernel/pool\\.ts$|apps/shared/validation/)" },
     to: { path: "^workers/", dependencyTypesNot: typeOnly },
   },
   {
-    name: "5 apps take only isomorphic files from the server",
+    name: "5 apps take only isomorphic files from the server, the console's main process also its client",
     severity: "error",
-    from: { path: "^apps/" },
+    from: { path: "^apps/", pathNot: "^apps/console/src/main/" },
     to: { path: "^server/", pathNot: isomorphic, dependencyTypesNot: typeOnly },
+  },
+  {
+    name: "5 the console's main process takes isomorphic files and the client of the admin socket",
+    severity: "error",
+    from: { path: "^apps/console/src/main/" },
+    to: { path: "^server/", pathNot: [isomorphic, "^server/local-client\\.ts$"], dependencyTypesNot: typeOnly },
   },
   ...[
     ["sqlite3", "server/kernel/(db|kysely-sqlite)\\.ts"],
     ["nodemailer", "server/features/mail/transport\\.ts"],
     ["piscina", "(server/kernel/pool|workers/tasks)\\.ts"],
     ["undici", "server/kernel/outbound\\.ts"],
-    ["pkcs11js", "server/features/keys/pkcs11\\.ts"],
+    ["pkcs11js", "server/features/keys/pkcs11(-library)?\\.ts"],
     ["(koa|@koa/router)", "server/(kernel/api|compose)\\.ts"],
   ].map(([library, only]) => ({
     name: `6 ${library} only in ${only.replaceAll("\\", "")}`,
@@ -110,7 +129,8 @@ const forbidden = [
     severity: "error",
     from: {
       path: "^(server|workers)/",
-      pathNot: "^server/(compose\\.ts|kernel/outbound\\.ts|features/mail/transport\\.ts)$",
+      pathNot:
+        "^server/((challenge-)?front\\.ts|local-client\\.ts|kernel/(outbound|api)\\.ts|features/mail/transport\\.ts|features/tls/(check|keeper)\\.ts)$",
     },
     to: { path: "^(node:)?(net|tls|http|https|http2|dgram)$", dependencyTypes: ["core"], dependencyTypesNot: typeOnly },
   },

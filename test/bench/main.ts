@@ -1,16 +1,30 @@
 import "../../server/node-version.ts";
 import { table } from "../../server/commands/command.ts";
 import { benchApi } from "./api.ts";
+import { benchBackup } from "./backup.ts";
+import { benchCertificate } from "./certificate.ts";
+import { benchFsck } from "./fsck.ts";
 import { benchMerkle } from "./merkle.ts";
 import { type BenchResult, benchSeal } from "./seal.ts";
+import { benchSealing } from "./sealing.ts";
+import { benchSignIn } from "./sign-in.ts";
 import { benchStamp } from "./stamp.ts";
+import { benchTree } from "./tree.ts";
+import { benchVerifyPage } from "./verify-page.ts";
 
-/** `npm run bench [-- seal|stamp|merkle|api]`: ratios first, each of two things measured in turns in this run. */
+/** `npm run bench [-- seal|sealing|stamp|certificate|merkle|tree|fsck|backup|api|sign-in|verify-page]`: ratios first, each of two things measured in turns in this run. */
 const all: Record<string, () => Promise<BenchResult[]>> = {
   seal: benchSeal,
+  sealing: benchSealing,
   stamp: benchStamp,
+  certificate: benchCertificate,
   merkle: benchMerkle,
+  tree: benchTree,
+  fsck: benchFsck,
+  backup: benchBackup,
   api: benchApi,
+  "sign-in": benchSignIn,
+  "verify-page": benchVerifyPage,
 };
 const chosen = process.argv.slice(2).filter((name) => name in all);
 const results: BenchResult[] = [];

@@ -18,6 +18,9 @@ if (mode === "floor") {
     {
       sign: async (attributes) => sign("sha256", attributes, key),
       timestamp: () => Promise.reject(new Error("level B-B has no timestamp")),
+      timestampRoots: () => [],
+      revocationList: () => Promise.reject(new Error("level B-B has no revocation list")),
+      archiveTimestamp: () => Promise.reject(new Error("level B-B has no timestamp")),
     },
   );
   if (!result.ok) throw new Error(result.error.message);

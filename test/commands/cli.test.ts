@@ -73,7 +73,7 @@ describe("wrong calls", () => {
   test("help is on standard output", async () => {
     const help = await signet(["--help"]);
     expect(help.code).toBe(0);
-    for (const name of ["init", "serve", "api-key", "outbox", "jobs", "fsck", "verify", "demo", "doctor"])
+    for (const name of ["init", "serve", "first-link", "api-key", "outbox", "jobs", "fsck", "verify", "demo", "doctor"])
       expect(help.out).toContain(name);
     expect((await signet(["verify", "--help"])).out).toContain("exit code");
   });
@@ -107,7 +107,17 @@ describe("the main job from the command line", () => {
       organization: expect.stringMatching(/^org_/),
       user: expect.stringMatching(/^usr_/),
     });
-    const again = await signet(["init", "--organization", "Other", "--email", "OWNER@example.com", "--json"]);
+    const second = await signet(["init", "--organization", "Other", "--email", "other@example.com", "--json"]);
+    expect(second.code).toBe(1);
+    const again = await signet([
+      "init",
+      "--additional",
+      "--organization",
+      "O",
+      "--email",
+      "OWNER@example.com",
+      "--json",
+    ]);
     expect(again.json()).toMatchObject({ code: "conflict" });
   });
 
@@ -130,7 +140,7 @@ describe("the main job from the command line", () => {
   });
 
   test("verify proves the sealed file, and nothing else; fsck and doctor are content; the outbox shows the links", {
-    timeout: 90_000,
+    timeout: 120_000,
   }, async () => {
     const client = createClient(appliance.url, key);
     const { template } = await publishTemplate(
@@ -153,11 +163,20 @@ describe("the main job from the command line", () => {
     await writeFile(file, bytes);
     const broken = await signet(["verify", file, "--json"]);
     expect(broken.code).toBe(1);
-    expect(broken.json()).toMatchObject({ verdict: "invalid" });
+    // Its bytes are those of no file that was sealed here.
+    expect(broken.json()).toMatchObject({ verdict: "unknown" });
     expect((await signet(["verify", path.join(folder, "missing.pdf")])).code).toBe(1);
 
     const outbox = await signet(["outbox", "--to", people[0].email]);
     expect(outbox.out).toContain("/sign#");
+    // Oldest first; the last one alone on demand, and its words only when asked for.
+    const times = [...outbox.out.matchAll(/^\d{4}-\S+Z/gm)].map(([time]) => time);
+    expect(times).toEqual(times.toSorted());
+    const last = await signet(["outbox", "--to", people[0].email, "--last", "1"]);
+    expect(last.out.match(/^\d{4}-\S+Z/gm)).toEqual(times.slice(-1));
+    const full = await signet(["outbox", "--to", people[0].email, "--full"]);
+    expect(full.out.length).toBeGreaterThan(outbox.out.length);
+    expect((await signet(["outbox", "--last", "none"])).code).toBe(2);
     const checked = await signet(["fsck", "--json"]);
     expect(checked.json()).toMatchObject({ ok: true, problems: [] });
     const doctor = await signet(["doctor", "--json"]);

@@ -13,6 +13,9 @@ export type InvokeEvent = {
 type Handler = (event: InvokeEvent, input: unknown) => Promise<unknown>;
 type Listener = (...args: unknown[]) => unknown;
 
+type MenuItem = { label?: string; enabled?: boolean; click?: () => void };
+type DialogAnswer = { canceled: boolean; filePath?: string; filePaths?: string[] };
+
 export const recorded = {
   userData: tmpdir(),
   holdsLock: true,
@@ -27,24 +30,48 @@ export const recorded = {
   permissionCheck: undefined as Listener | undefined,
   devicePermission: undefined as Listener | undefined,
   beforeRequest: undefined as Listener | undefined,
+  clipboard: "",
+  protocolClients: [] as string[],
+  notifications: [] as Notification[],
+  trays: [] as Tray[],
+  /** What the person chooses in the next dialog, and what the last one offered. */
+  dialogAnswer: { canceled: true } as DialogAnswer,
+  dialogOptions: undefined as unknown,
+  displays: [{ workArea: { x: 0, y: 0, width: 1920, height: 1040 } }],
 };
 
 class WebContents extends EventEmitter {
   readonly id = 7;
   readonly mainFrame = { url: "app://console/index.html" };
   openHandler: Listener | undefined;
+  /** Everything that was sent to the page; also an event, for the page that a test shows. */
+  readonly sent: { channel: string; message: unknown }[] = [];
+  send(channel: string, message: unknown) {
+    this.sent.push({ channel, message });
+    this.emit("test-sent", channel, message);
+  }
   setWindowOpenHandler(handler: Listener) {
     this.openHandler = handler;
   }
 }
 
+type WindowOptions = {
+  webPreferences: Record<string, unknown>;
+  width?: number;
+  height?: number;
+  x?: number;
+  y?: number;
+};
+
 export class BrowserWindow extends EventEmitter {
-  readonly options: { webPreferences: Record<string, unknown> };
+  readonly options: WindowOptions;
   readonly webContents = new WebContents();
   url = "";
   shown = 0;
   focused = 0;
-  constructor(options: { webPreferences: Record<string, unknown> }) {
+  maximized = false;
+  bounds = { x: 10, y: 20, width: 1180, height: 800 };
+  constructor(options: WindowOptions) {
     super();
     this.options = options;
     recorded.windows.push(this);
@@ -63,6 +90,18 @@ export class BrowserWindow extends EventEmitter {
   isMinimized() {
     return false;
   }
+  isDestroyed() {
+    return false;
+  }
+  maximize() {
+    this.maximized = true;
+  }
+  isMaximized() {
+    return this.maximized;
+  }
+  getNormalBounds() {
+    return this.bounds;
+  }
 }
 
 class App extends EventEmitter {
@@ -76,6 +115,12 @@ class App extends EventEmitter {
   async whenReady() {}
   getPath() {
     return recorded.userData;
+  }
+  getLocale() {
+    return "en-GB";
+  }
+  setAsDefaultProtocolClient(name: string) {
+    recorded.protocolClients.push(name);
   }
   quit() {
     recorded.quits += 1;
@@ -110,8 +155,61 @@ export const shell = {
 
 export const Menu = {
   setApplicationMenu() {},
-  buildFromTemplate: () => ({}),
+  buildFromTemplate: (items: MenuItem[]) => items,
 };
+
+export class Tray extends EventEmitter {
+  toolTip = "";
+  menu: MenuItem[] = [];
+  image: unknown;
+  destroyed = false;
+  constructor(image: unknown) {
+    super();
+    this.image = image;
+    recorded.trays.push(this);
+  }
+  setImage(image: unknown) {
+    this.image = image;
+  }
+  setToolTip(text: string) {
+    this.toolTip = text;
+  }
+  setContextMenu(menu: MenuItem[]) {
+    this.menu = menu;
+  }
+  destroy() {
+    this.destroyed = true;
+  }
+}
+
+export class Notification extends EventEmitter {
+  readonly options: { title: string; body: string };
+  shown = 0;
+  constructor(options: { title: string; body: string }) {
+    super();
+    this.options = options;
+    recorded.notifications.push(this);
+  }
+  show() {
+    this.shown += 1;
+  }
+}
+
+export const nativeImage = {
+  createFromBitmap: (pixels: Buffer, size: { width: number; height: number }) => ({ pixels, ...size }),
+};
+export const nativeTheme = { themeSource: "system" };
+export const clipboard = {
+  writeText(text: string) {
+    recorded.clipboard = text;
+  },
+};
+const answerDialog = async (_window: BrowserWindow, options: unknown) => {
+  recorded.dialogOptions = options;
+  return { filePath: "", filePaths: [], ...recorded.dialogAnswer };
+};
+export const dialog = { showSaveDialog: answerDialog, showOpenDialog: answerDialog };
+export const screen = { getAllDisplays: () => recorded.displays };
 
 class Session extends EventEmitter {
   readonly webRequest = {

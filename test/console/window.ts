@@ -31,8 +31,18 @@ const preloadScript = () => `(() => {
     contextBridge: { exposeInMainWorld: (name, api) => {
       Object.defineProperty(window, name, { value: Object.freeze(api), enumerable: true });
     } },
-    ipcRenderer: { invoke: (channel, input) => window.invokeMain(channel, input) },
+    ipcRenderer: {
+      invoke: (channel, input) => window.invokeMain(channel, input),
+      on: (channel, listener) => listeners.push({ channel, listener }),
+      off: (channel, listener) => {
+        listeners = listeners.filter((one) => one.channel !== channel || one.listener !== listener);
+      },
+    },
   };
+  let listeners = [];
+  Object.defineProperty(window, "playMessage", { value: (channel, message) => {
+    for (const one of listeners) if (one.channel === channel) one.listener({}, message);
+  } });
   const require = (name) => {
     if (name === "electron") return electron;
     throw new Error("a sandboxed preload script cannot require " + name);
@@ -49,15 +59,16 @@ export type ConsolePage = { page: Page; problems: string[] };
 export async function openConsole(
   browser: Browser,
   main: Awaited<ReturnType<typeof startMain>>,
-  options: { colorScheme?: "light" | "dark"; width?: number } = {},
+  options: { colorScheme?: "light" | "dark"; width?: number; locale?: string; page?: string } = {},
 ): Promise<ConsolePage> {
   const context = await browser.newContext({
-    viewport: { width: options.width ?? 960, height: 860 },
+    viewport: { width: options.width ?? 1180, height: 860 },
     colorScheme: options.colorScheme ?? "light",
     reducedMotion: "reduce",
-    locale: "en-GB",
+    locale: options.locale ?? "en-GB",
     timezoneId: "UTC",
   });
+  context.setDefaultTimeout(100_000);
   const page = await context.newPage();
   const problems: string[] = [];
   page.on("pageerror", (error) => problems.push(error.message));
@@ -85,7 +96,22 @@ export async function openConsole(
     if (!handler) throw new Error(`No handler registered for '${channel}'`);
     return handler(event, input);
   });
+  const forward = (channel: string, message: unknown) =>
+    page.evaluate(([to, what]) => Reflect.get(window, "playMessage")(to, what), [channel, message] as const);
+  contents?.on("test-sent", forward);
+  page.on("close", () => contents?.off("test-sent", forward));
   await page.addInitScript({ content: preloadScript() });
-  await page.goto(`${origin}/index.html`);
+  await page.goto(`${origin}/index.html${options.page ? `#/${options.page}` : ""}`);
   return { page, problems };
+}
+
+/** Lets the console speak to the appliance at a socket, as its page would; null: where this machine's is found by itself. */
+export async function chooseAppliance(
+  main: Awaited<ReturnType<typeof startMain>>,
+  chosen: { socket: string; remote: boolean } | null,
+): Promise<void> {
+  const contents = main.recorded.windows[0]?.webContents;
+  if (!contents) throw new Error("there is no window");
+  const event = { sender: contents, senderFrame: contents.mainFrame };
+  await main.recorded.handlers.get("connection.set")?.(event, { chosen });
 }

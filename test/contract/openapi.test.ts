@@ -12,6 +12,7 @@ import { Problem } from "../../server/kernel/problem.ts";
 import { startAppliance, type TestAppliance } from "../harness/appliance.ts";
 
 type Node = Record<string, unknown>;
+const published = endpoints.filter((endpoint) => endpoint.published !== false);
 const Operation = z.looseObject({
   operationId: z.string(),
   security: z.array(z.record(z.string(), z.array(z.string()))),
@@ -39,6 +40,29 @@ beforeAll(async () => {
 });
 afterAll(() => appliance.stop());
 
+/** What whoever verifies without an account must find. */
+const forVerifiers = [
+  "/v1/public/verify",
+  "/v1/public/anchors",
+  "/v1/public/anchors/latest",
+  "/v1/public/anchors/{sequence}",
+  "/v1/public/anchors/{sequence}/checkpoint",
+  "/v1/public/anchors/{sequence}/witnesses",
+  "/.well-known/svc/keys.json",
+  "/.well-known/svc/certificates.pem",
+  "/.well-known/svc/timestamp-certificates.pem",
+];
+it("the documentation names everything that verification needs, for anybody", () => {
+  for (const route of forVerifiers) {
+    const operation = Object.values(document.paths[route] ?? {})[0];
+    expect({ route, security: operation?.security, tags: operation?.tags }).toEqual({
+      route,
+      security: [],
+      tags: ["Verification"],
+    });
+  }
+});
+
 const operationOf = (method: string, route: string) => document.paths[route]?.[method.toLowerCase()];
 
 /** Every schema object below, references followed once. */
@@ -63,7 +87,7 @@ function bodiesOf(io: "input" | "output"): Map<string, z.ZodType> {
     else if (schema instanceof z.ZodUnion)
       for (const option of schema.options) if (option instanceof z.ZodType) add(option);
   };
-  for (const { body, responses } of endpoints) {
+  for (const { body, responses } of published) {
     if (io === "input" && body?.kind === "json") add(body.schema);
     if (io === "input") continue;
     for (const response of Object.values(responses)) if (response.kind === "json") add(response.schema);
@@ -81,7 +105,6 @@ describe("the description of the interface", () => {
   });
 
   it("has every published operation and nothing else", () => {
-    const published = endpoints.filter((endpoint) => endpoint.published !== false);
     const described = Object.entries(document.paths).flatMap(([route, methods]) =>
       Object.entries(methods).map(([method, { operationId }]) => `${method.toUpperCase()} ${route} ${operationId}`),
     );
@@ -96,11 +119,12 @@ describe("the description of the interface", () => {
     const expected: Record<string, string[]> = {
       key: ["apiKeyHeader", "bearerApiKey", "sessionCookie"],
       dashboard: ["sessionCookie"],
+      person: ["sessionCookie"],
       signer: ["signerToken"],
       viewer: ["viewerToken"],
       public: [],
     };
-    for (const { method, path: route, credential } of endpoints) {
+    for (const { method, path: route, credential } of published) {
       const schemes = operationOf(method, route)?.security.flatMap((scheme) => Object.keys(scheme)) ?? [];
       expect(schemes.toSorted(), `${method} ${route}`).toEqual(expected[credential]);
     }
@@ -112,14 +136,14 @@ describe("the description of the interface", () => {
   });
 
   it("has Idempotency-Key exactly on the operations that take it", () => {
-    for (const { method, path: route, idempotent } of endpoints) {
+    for (const { method, path: route, idempotent } of published) {
       const names = operationOf(method, route)?.parameters.map(({ name }) => name) ?? [];
       expect(names.includes("Idempotency-Key"), `${method} ${route}`).toBe(idempotent === true);
     }
   });
 
   it("closes requests and leaves answers open", () => {
-    for (const { method, path: route, body } of endpoints) {
+    for (const { method, path: route, body } of published) {
       const operation = operationOf(method, route);
       for (const node of nodesBelow(operation?.responses)) {
         expect(node.additionalProperties, `${method} ${route}: ${JSON.stringify(node).slice(0, 200)}`).not.toBe(false);

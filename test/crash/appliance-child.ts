@@ -2,8 +2,10 @@
  * One appliance in a process of its own, which may be told to kill itself: `node appliance-child.ts '{"point":"tx:before-commit","nth":3}'`.
  * Talks to its parent by IPC: `{ ready: url }`, then one `{ point }` a boundary that was passed, when it records.
  */
+import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { enableCompileCache } from "node:module";
 import path from "node:path";
+import type { KillPlan } from "./crashing-appliance.ts";
 
 // As main.ts does: a hundred starts are most of the crash test's time.
 enableCompileCache(path.resolve(import.meta.dirname, "../../node_modules/.cache/signet"));
@@ -11,15 +13,22 @@ const { startAppliance } = await import("../../server/compose.ts");
 const { loadConfig } = await import("../../server/config.ts");
 const { createLog } = await import("../../server/kernel/log.ts");
 
-type Plan = { record?: boolean; point?: string; nth?: number };
-const plan: Plan = JSON.parse(process.argv[2] ?? "{}");
+const plan: KillPlan = JSON.parse(process.argv[2] ?? "{}");
+const { struckFile } = plan;
 let seen = 0;
-let armed = false;
+let armed = plan.armed === true;
+/** Where no child before this one died. */
+const left = new Set(plan.points);
+if (struckFile && existsSync(struckFile))
+  for (const point of readFileSync(struckFile, "utf8").split("\n")) left.delete(point);
 
 function onBoundary(point: string): void {
   if (!armed) return;
   if (plan.record) process.send?.({ point });
-  if (point === plan.point && ++seen === plan.nth) process.kill(process.pid, "SIGKILL");
+  const strikes = left.has(point) || (point === plan.point && ++seen === plan.nth);
+  if (!strikes) return;
+  if (struckFile) appendFileSync(struckFile, `${point}\n`);
+  process.kill(process.pid, "SIGKILL");
 }
 
 // The parent arms the plan when it starts its envelope, so that what the start itself does is not counted.

@@ -2,7 +2,17 @@ import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import path from "node:path";
 
-export type KillPlan = { record?: boolean; point?: string; nth?: number };
+export type KillPlan = {
+  record?: boolean;
+  point?: string;
+  nth?: number;
+  /** Boundaries count from the start on, not only once the child is told so. */
+  armed?: boolean;
+  /** Dies at whichever of these comes first, where none died before: `struckFile` says so. */
+  points?: string[];
+  /** Where a child writes at what it dies. */
+  struckFile?: string;
+};
 
 /** An appliance that is killed and started again as often as it takes; the same folder and port all the time. */
 export class CrashingAppliance {
@@ -12,17 +22,21 @@ export class CrashingAppliance {
   #stopping = false;
   /** Boundaries that a recording child passed. */
   readonly points: string[] = [];
+  /** Of the children that follow a kill, in their order; without one a child lives on. */
+  readonly successors: KillPlan[] = [];
   kills = 0;
   /** Ends that nobody asked for. */
   readonly crashes: string[] = [];
 
-  constructor(folder: string, port: number) {
+  constructor(folder: string, port: number, env: Record<string, string> = {}) {
     this.#env = {
       SIGNET_DATA_DIR: folder,
       SIGNET_PORT: String(port),
       SIGNET_LOG_LEVEL: "error",
       SIGNET_ANCHOR_INTERVAL_SECONDS: "1",
       SIGNET_WORKERS: "1",
+      SIGNET_DISK_RESERVE_MB: "0",
+      ...env,
     };
   }
 
@@ -57,8 +71,8 @@ export class CrashingAppliance {
       // Only SIGKILL is ours: a process that ended by itself has crashed on its own account.
       if (signal === "SIGKILL") this.kills++;
       else this.crashes.push(`the appliance ended by itself with ${code ?? signal}`);
-      // Whoever waits for `up` waits for the successor, which has no plan of its own.
-      this.#up = this.#start({});
+      // Whoever waits for `up` waits for the successor.
+      this.#up = this.#start(this.successors.shift() ?? {});
       this.#up.catch(() => undefined);
     });
     await ready;

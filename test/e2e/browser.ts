@@ -7,6 +7,9 @@ import { z } from "zod";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
+/** Where every packet is counted, the browser looks up no names for services of its own; what pages ask for is listened to anyway. */
+const noNames = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost";
+
 export async function launch(): Promise<Browser> {
   return await chromium.launch({
     executablePath: "/usr/bin/chromium",
@@ -18,6 +21,7 @@ export async function launch(): Promise<Browser> {
       "--disable-background-networking",
       "--disable-component-update",
       "--disable-sync",
+      ...(process.env.SIGNET_TEST_NAMESPACE === "1" ? [noNames] : []),
     ],
   });
 }
@@ -40,6 +44,8 @@ export async function visit(browser: Browser, options: Parameters<Browser["newCo
     acceptDownloads: true,
     ...options,
   });
+  // Half a minute, the default, is no proof of anything on a busy machine.
+  context.setDefaultTimeout(100_000);
   const page = await context.newPage();
   const troubles: string[] = [];
   page.on("pageerror", (error) => troubles.push(error.message));
@@ -48,9 +54,19 @@ export async function visit(browser: Browser, options: Parameters<Browser["newCo
   });
   page.on("request", (request) => {
     const { protocol, hostname } = new URL(request.url());
-    if (/^https?:$/.test(protocol) && hostname !== "127.0.0.1") troubles.push(`request to ${hostname}`);
+    if (/^https?:$/.test(protocol) && !["127.0.0.1", "localhost"].includes(hostname))
+      troubles.push(`request to ${hostname}`);
   });
   return { page, context, troubles };
+}
+
+/** Waits for fonts, drawings and movements to end. */
+export async function settled(page: Page): Promise<void> {
+  await page.waitForLoadState("domcontentloaded");
+  await page.evaluate("document.fonts.ready.then(() => undefined)");
+  await page.evaluate(
+    "Promise.all(document.getAnimations().filter((one) => one.effect?.getComputedTiming().iterations !== Infinity).map((one) => one.finished.catch(() => undefined))).then(() => undefined)",
+  );
 }
 
 const Findings = z.array(z.object({ id: z.string(), impact: z.string().nullable(), nodes: z.array(z.string()) }));

@@ -46,7 +46,7 @@ function raw(
 }
 
 describe("pages", () => {
-  test.each(["/sign", "/sign/ses_000000000000000000000000", "/verify", "/docs", "/"])(
+  test.each(["/sign", "/sign/ses_000000000000000000000000", "/verify", "/view", "/docs", "/"])(
     "%s carries its policy",
     async (path) => {
       const { status, headers, text } = await raw(path);
@@ -117,6 +117,27 @@ describe("pages", () => {
     expect([400, 404]).toContain(status);
     expect(text).not.toContain("devDependencies");
     expect(text).not.toContain("root:");
+  });
+
+  test("an unknown address helps people and answers programs", async () => {
+    const people = await raw("/nowhere", { accept: "text/html,application/xhtml+xml;q=0.9,*/*;q=0.8" });
+    expect(people.status).toBe(404);
+    expect(people.headers.get("content-type")).toBe("text/html; charset=utf-8");
+    expect(people.text).toContain("There is nothing at this address");
+    for (const [path, accept] of [
+      ["/nowhere", "application/json"],
+      ["/nowhere", "*/*"],
+      ["/v1/nowhere", "text/html"],
+      ["/auth/nowhere", "text/html"],
+      ["/assets/nowhere.js", "text/html"],
+      ["/settings/account/deeper/still", "*/*"],
+      ["/envelopes/..%2fsign", "*/*"],
+    ] as const) {
+      const { status, headers, text } = await raw(path, { accept });
+      expect(status, path).toBe(404);
+      expect(headers.get("content-type"), path).toContain("application/problem+json");
+      expect(text, path).toContain("not-found");
+    }
   });
 
   test("every error code has its help page", async () => {

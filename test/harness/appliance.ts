@@ -4,11 +4,14 @@ import path from "node:path";
 import { type Appliance, startAppliance as compose } from "../../server/compose.ts";
 import { type Config, loadConfig } from "../../server/config.ts";
 import { createApiKey, createOrganization } from "../../server/features/identity/service.ts";
+import { sessionCookieName, startSession } from "../../server/features/identity/sessions.ts";
 import { listMail } from "../../server/features/mail/service.ts";
 import type { Clock } from "../../server/kernel/clock.ts";
 import type { Deps } from "../../server/kernel/deps.ts";
+import type { Machine } from "../../server/kernel/guarded-clock.ts";
 import type { JobRunner } from "../../server/kernel/job-runner.ts";
 import { createLog, type Log } from "../../server/kernel/log.ts";
+import type { LogTail } from "../../server/kernel/log-tail.ts";
 import { type Permission, permissions } from "../../server/kernel/wire.ts";
 
 export type CallOptions = {
@@ -35,6 +38,8 @@ export type TestAppliance = {
   call(path: string, options?: CallOptions): Promise<Response>;
   /** The same, answered with status and parsed JSON. */
   json(path: string, options?: CallOptions): Promise<{ status: number; headers: Headers; body: unknown }>;
+  /** Signs a person in, the owner unless said otherwise: the `cookie` header of a new dashboard session. */
+  signIn(user?: string): Promise<string>;
   /** A further API key. */
   createKey(mode: "live" | "test", scopes?: Permission[]): Promise<string>;
   /** Everything in the outbox, newest first, after all due jobs ran. */
@@ -47,11 +52,21 @@ export type TestAppliance = {
 export type StartOptions = {
   env?: Record<string, string>;
   clock?: Clock;
+  /** Its clock stands under guard, as in a real start. */
+  machine?: Machine;
+  /** Bytes that are left, as the appliance believes. */
+  availableMemory?: () => number;
   /** Instead of standard output at the configured level. */
   log?: Log;
+  /** Reads the log along, for administrators. */
+  logTail?: LogTail;
   /** Keeps an existing folder (and its organization) instead of a new temporary one. */
   folder?: string;
   onBoundary?: (point: string) => void;
+  /** The file that the program was started from: below a folder of releases it is an installation. */
+  program?: string;
+  /** Address of the new organization's owner: another one where the folder knows `owner@example.com` already. */
+  owner?: string;
 };
 
 /**
@@ -66,17 +81,25 @@ export async function startAppliance(options: StartOptions = {}): Promise<TestAp
     SIGNET_LOG_LEVEL: "silent",
     SIGNET_ANCHOR_INTERVAL_SECONDS: "1",
     SIGNET_TEST_CHECK_RESPONSES: "1",
+    // The disk of the machine that tests is nobody's business here, whatever is left of it.
+    SIGNET_DISK_RESERVE_MB: "0",
+    SIGNET_DISK_WARN_PERCENT: "99",
+    SIGNET_DISK_FULL_PERCENT: "100",
     ...options.env,
   });
   const start = () =>
     compose({
       config,
       log: options.log ?? createLog(config.logLevel),
+      ...(options.logTail ? { logTail: options.logTail } : {}),
       ...(options.clock ? { clock: options.clock } : {}),
+      ...(options.machine ? { machine: options.machine } : {}),
+      ...(options.availableMemory ? { availableMemory: options.availableMemory } : {}),
+      ...(options.program ? { program: options.program } : {}),
       ...(options.onBoundary ? { onBoundary: options.onBoundary } : {}),
     });
   let running: Appliance = await start();
-  const email = "owner@example.com";
+  const email = options.owner ?? "owner@example.com";
   const made = await createOrganization(running.deps, {
     name: "Example Ltd",
     owner: { email, name: "Olive Owner", password: null },
@@ -131,6 +154,11 @@ export async function startAppliance(options: StartOptions = {}): Promise<TestAp
       return { status: response.status, headers: response.headers, body };
     },
     createKey,
+    async signIn(user = made.user) {
+      const request = { ip: "127.0.0.1", userAgent: "test", header: () => null };
+      const { secret } = await running.deps.db.tx((tx) => startSession(tx, running.deps, user, "password", request));
+      return `${sessionCookieName}=${secret}`;
+    },
     async mail() {
       await running.jobs.idle();
       return await listMail(running.deps.db.read, running.deps, {});

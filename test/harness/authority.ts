@@ -7,7 +7,7 @@ import { join } from "node:path";
 import type { SealPorts } from "../../workers/protocol.ts";
 import { issueTimestamp } from "../../workers/seal/timestamp.ts";
 
-export type KeyKind = "rsa-3072" | "rsa-2048" | "ec-p256";
+export type KeyKind = "rsa-4096" | "rsa-3072" | "rsa-2048" | "ec-p256";
 export type Identity = {
   key: KeyObject /** DER, own first, then the CA's */;
   certificates: Uint8Array[];
@@ -25,6 +25,13 @@ export type Authority = {
   /** Signs and timestamps as the appliance would; `at` is the token's time. */
   /** `extra` certificates go into each token. */
   ports: (at?: string, extra?: Uint8Array[]) => SealPorts;
+  /** A current revocation list (DER); it names the certificates that were revoked. */
+  revocationList: () => Uint8Array;
+  revoke: (identity: Identity) => void;
+  /** A further certificate for sealing, over a new key. */
+  sealIdentity: (name: string, kind: KeyKind) => Identity;
+  /** The same over a key that is held elsewhere. @returns DER, own first, then the CA's */
+  certifySealKey: (name: string, key: KeyObject) => Uint8Array[];
   close: () => void;
 };
 
@@ -51,6 +58,7 @@ keyUsage = critical, digitalSignature
 extendedKeyUsage = timeStamping
 `;
 const NEW_KEY: Record<KeyKind, string[]> = {
+  "rsa-4096": ["-newkey", "rsa:4096"],
   "rsa-3072": ["-newkey", "rsa:3072"],
   "rsa-2048": ["-newkey", "rsa:2048"],
   "ec-p256": ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"],
@@ -63,6 +71,10 @@ export type AuthorityOptions = {
   timestamp?: KeyKind;
   timestampExtensions?: "timestamp" | "wrong-timestamp";
   name?: string;
+  /** Stands in the certificates as the place of the revocation list. */
+  listUrl?: string;
+  /** For how long the timestamping certificate is valid; ten years unless it says otherwise. */
+  timestampDays?: number;
 };
 
 /** Valid for ten years from now. Call `close` to remove its folder. */
@@ -72,7 +84,13 @@ export function makeAuthority(options: AuthorityOptions = {}): Authority {
   const run = (...args: string[]): void => {
     execFileSync("openssl", args, { stdio: "pipe" });
   };
-  writeFileSync(path("openssl.cnf"), EXTENSIONS);
+  const place = options.listUrl ? `crlDistributionPoints = URI:${options.listUrl}\n` : "";
+  const withPlace = EXTENSIONS.replace(/^\[(seal|timestamp)\]\n/gm, (head) => head + place);
+  writeFileSync(path("openssl.cnf"), withPlace);
+  const lists = ["[ca_list]", `database = ${path("index.txt")}`, `crlnumber = ${path("crlnumber")}`];
+  writeFileSync(path("list.cnf"), ["[ca]", "default_ca = ca_list", ...lists, "default_md = sha256", ""].join("\n"));
+  writeFileSync(path("index.txt"), "");
+  writeFileSync(path("crlnumber"), "01");
   const common = ["-nodes", "-config", path("openssl.cnf")];
   const label = options.name ?? "Test";
   const subject = (cn: string): string[] => ["-subj", `/O=${label}/CN=${label} ${cn}`];
@@ -89,11 +107,11 @@ export function makeAuthority(options: AuthorityOptions = {}): Authority {
     "-extensions",
     "ca",
   );
-  const certify = (name: string, kind: KeyKind, extensions: string, cn: string): Identity => {
+  const certify = (name: string, kind: KeyKind, extensions: string, cn: string, days = 3650): Identity => {
     const request = ["-keyout", path(`${name}.key`), "-out", path(`${name}.csr`)];
     run("req", "-new", ...NEW_KEY[kind], ...common, ...request, ...subject(cn));
     const issuer = ["-CA", path("ca.crt"), "-CAkey", path("ca.key"), "-CAcreateserial"];
-    const profile = ["-extfile", path("openssl.cnf"), "-extensions", extensions, "-days", "3650", "-sha256"];
+    const profile = ["-extfile", path("openssl.cnf"), "-extensions", extensions, "-days", String(days), "-sha256"];
     run("x509", "-req", "-in", path(`${name}.csr`), ...issuer, ...profile, "-out", path(`${name}.crt`));
     return {
       key: createPrivateKey(readFileSync(path(`${name}.key`))),
@@ -103,11 +121,31 @@ export function makeAuthority(options: AuthorityOptions = {}): Authority {
     };
   };
   const seal = certify("seal", options.seal ?? "rsa-3072", "seal", "Seal");
-  const stamp = certify("tsa", options.timestamp ?? "ec-p256", options.timestampExtensions ?? "timestamp", "Time");
+  const stamp = certify(
+    "tsa",
+    options.timestamp ?? "ec-p256",
+    options.timestampExtensions ?? "timestamp",
+    "Time",
+    options.timestampDays,
+  );
+  const certifySealKey = (name: string, key: KeyObject): Uint8Array[] => {
+    writeFileSync(path(`${name}.pub`), key.export({ format: "pem", type: "spki" }));
+    const about = ["-new", "-force_pubkey", path(`${name}.pub`), ...subject(name)];
+    const issuer = ["-CA", path("ca.crt"), "-CAkey", path("ca.key"), "-CAcreateserial"];
+    const profile = ["-extfile", path("openssl.cnf"), "-extensions", "seal", "-days", "3650", "-sha256"];
+    run("x509", ...about, ...issuer, ...profile, "-out", path(`${name}.crt`));
+    return [derOf(path(`${name}.crt`)), derOf(path("ca.crt"))];
+  };
+  const signing = ["-config", path("list.cnf"), "-cert", path("ca.crt"), "-keyfile", path("ca.key")];
+  const revocationList = (): Uint8Array => {
+    run("ca", "-gencrl", ...signing, "-crldays", "30", "-out", path("ca.crl"));
+    run("crl", "-in", path("ca.crl"), "-outform", "DER", "-out", path("ca.crl.der"));
+    return readFileSync(path("ca.crl.der"));
+  };
+  const revoke = ({ pem }: Identity): void => run("ca", ...signing, "-revoke", pem);
   let serial = 0n;
-  const ports = (at = new Date().toISOString(), extra: Uint8Array[] = []): SealPorts => ({
-    sign: async (attributes) => sign("sha256", attributes, seal.key),
-    timestamp: (imprint) =>
+  const ports = (at = new Date().toISOString(), extra: Uint8Array[] = []): SealPorts => {
+    const timestamp = (imprint: Uint8Array): Promise<Uint8Array> =>
       issueTimestamp({
         imprint,
         nonce: null,
@@ -116,10 +154,29 @@ export function makeAuthority(options: AuthorityOptions = {}): Authority {
         policy: TEST_POLICY,
         certificates: [...stamp.certificates, ...extra],
         sign: async (attributes) => sign("sha256", attributes, stamp.key),
-      }),
-  });
+      });
+    return {
+      sign: async (attributes) => sign("sha256", attributes, seal.key),
+      timestamp,
+      timestampRoots: () => [derOf(path("ca.crt"))],
+      revocationList: async () => revocationList(),
+      archiveTimestamp: timestamp,
+    };
+  };
   const close = (): void => rmSync(folder, { recursive: true, force: true });
-  return { folder, caPem: path("ca.crt"), ca: derOf(path("ca.crt")), seal, timestamp: stamp, ports, close };
+  return {
+    folder,
+    caPem: path("ca.crt"),
+    ca: derOf(path("ca.crt")),
+    seal,
+    timestamp: stamp,
+    ports,
+    revocationList,
+    revoke,
+    sealIdentity: (name, kind) => certify(name, kind, "seal", name),
+    certifySealKey,
+    close,
+  };
 }
 
 const derOf = (path: string): Uint8Array => new X509Certificate(readFileSync(path)).raw;

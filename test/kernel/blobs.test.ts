@@ -2,6 +2,8 @@ import { createHash, randomBytes } from "node:crypto";
 import { mkdir, readdir, readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import type { CheckedPart } from "../../server/kernel/blob-format.ts";
+import type { WalkOptions } from "../../server/kernel/blob-walk.ts";
 import { BlobDamaged, BlobMissing, openBlobs } from "../../server/kernel/blobs.ts";
 import { openSecrets } from "../../server/kernel/secrets.ts";
 import { temporaryFolder } from "./open.ts";
@@ -46,9 +48,9 @@ test("the same content is written once, also by callers at the same time; the bu
   expect(shas.size).toBe(1);
   const [sha256 = ""] = shas;
   expect(Buffer.from(await blobs.get(sha256))).toEqual(original);
-  const { mtimeMs } = await stat(path(sha256));
+  const { ino } = await stat(path(sha256));
   await blobs.put(original);
-  expect((await stat(path(sha256))).mtimeMs).toBe(mtimeMs);
+  expect((await stat(path(sha256))).ino).toBe(ino);
 });
 
 test("content in parts is the same blob as in one piece, whatever the sizes", async () => {
@@ -107,6 +109,41 @@ test("a file of the right size that cannot be opened is written again, and not t
   expect(Buffer.from(await underAnotherKey.get(sha256))).toEqual(content);
 });
 
+test("content that was changed since it was opened is never given to its end, nor is a part of it", async () => {
+  const { blobs, path } = await setUp();
+  const content = randomBytes(700_000);
+  const { sha256 } = await blobs.put(content);
+  const opened = await blobs.open(sha256);
+  const read = async (range?: { start: number; end: number }) => {
+    const given: Uint8Array[] = [];
+    const ended = (async () => {
+      for await (const piece of opened.pieces(range)) given.push(piece);
+    })();
+    const whole = await ended.then(
+      () => true,
+      () => false,
+    );
+    return { whole, bytes: Buffer.concat(given) };
+  };
+  expect(await read()).toEqual({ whole: true, bytes: content });
+  for (const [start, end] of [
+    [0, 0],
+    [5, 299_999],
+    [300_000, 699_999],
+    [699_999, 699_999],
+  ] as const)
+    expect(await read({ start, end })).toEqual({ whole: true, bytes: content.subarray(start, end + 1) });
+  const file = await readFile(path(sha256));
+  const spoilt = Buffer.from(file);
+  spoilt[file.length >> 1] = (spoilt[file.length >> 1] ?? 0) ^ 1;
+  await writeFile(path(sha256), spoilt);
+  for (const range of [undefined, { start: 0, end: 99 }, { start: 600_000, end: 699_999 }]) {
+    const { whole, bytes } = await read(range);
+    expect(whole).toBe(false);
+    expect(bytes.length).toBeLessThan(range ? range.end + 1 - range.start : content.length);
+  }
+});
+
 test("only a SHA-256 names a blob", async () => {
   const { blobs } = await setUp();
   for (const name of ["../../etc/passwd", "", "A".repeat(64), "0".repeat(63)]) {
@@ -133,7 +170,7 @@ test("the holder of the data folder clears what interrupted writes left; the lis
   const again = await openBlobs({ folder, secrets, clear: true });
   expect(await readdir(join(folder, "tmp"))).not.toContain(drafts);
   expect((await namesIn(again.list())).sort()).toEqual(names.sort());
-  await again.remove(names[0] ?? "");
+  await again.removeUnused(names[0] ?? "", Number.POSITIVE_INFINITY);
   expect(await namesIn(again.list())).toHaveLength(4);
 });
 
@@ -168,4 +205,64 @@ test("blobs of an old master key are wrapped again under the new one", async () 
   expect(await rotating.rewrap(sha256)).toBe("current");
   const after = await openBlobs({ folder, secrets: openSecrets(next) });
   expect(Buffer.from(await after.get(sha256)).toString()).toBe("deed");
+});
+
+test("every file is read in threads, and whatever was changed in one is found", async () => {
+  const { folder, blobs, path } = await setUp();
+  const lengths = [0, 1, 100_000, 1_048_576 - 109, 1_048_576, 3_200_001];
+  const stored = [];
+  for (const length of lengths) stored.push({ length, ...(await blobs.put(randomBytes(length))) });
+  const look = async (options: WalkOptions = {}) => {
+    const found: CheckedPart[] = [];
+    for await (const part of blobs.walk(options)) found.push(part);
+    return { blobs: found.flatMap((part) => part.blobs), stray: found.flatMap((part) => part.stray) };
+  };
+  const whole = await look({ threads: 2 });
+  expect(whole.stray).toEqual([]);
+  const inOrder = [...stored].sort((a, b) => (a.sha256 < b.sha256 ? -1 : 1));
+  expect(whole.blobs).toMatchObject(inOrder.map(({ sha256, length }) => ({ sha256, size: length, problem: null })));
+  expect((await look({ threads: 1, after: inOrder[2]?.sha256 })).blobs).toEqual(whole.blobs.slice(3));
+  const files = await Promise.all(
+    stored.map(async ({ sha256 }) => [path(sha256), await readFile(path(sha256))] as const),
+  );
+  for (const at of [0, 10, 60, 90, -1]) {
+    for (const [name, file] of files) {
+      const changed = Buffer.from(file);
+      const place = at < 0 ? file.length + at : Math.min(at, file.length - 1);
+      changed[place] = (changed[place] ?? 0) ^ 1;
+      await writeFile(name, changed);
+    }
+    expect((await look()).blobs.filter(({ problem }) => problem === null)).toEqual([]);
+  }
+  for (const keep of [-1, 20, 0]) {
+    for (const [name, file] of files) await writeFile(name, file.subarray(0, keep));
+    expect((await look()).blobs.filter(({ problem }) => problem === null)).toEqual([]);
+  }
+  for (const [name, file] of files) await writeFile(name, file);
+  const [first = "", second = ""] = inOrder.map(({ sha256 }) => sha256);
+  const misplaced = join(path(first), "..", second);
+  await writeFile(misplaced, "x");
+  expect(await look()).toMatchObject({
+    blobs: whole.blobs.map(({ sha256 }) => ({ sha256, problem: null })),
+    stray: [misplaced],
+  });
+  await rm(folder, { recursive: true });
+});
+
+test("only what was not put since then is removed, and what is put meanwhile is there afterwards", async () => {
+  const folder = await temporaryFolder();
+  let now = 1_000_000_000_000;
+  const blobs = await openBlobs({ folder, secrets, now: () => now });
+  const content = randomBytes(5000);
+  const { sha256 } = await blobs.put(content);
+  expect(await blobs.removeUnused(sha256, now)).toBe(null);
+  now += 60_000;
+  await blobs.put(content);
+  expect(await blobs.removeUnused(sha256, now)).toBe(null);
+  const [size] = await Promise.all([blobs.removeUnused(sha256, now + 1), blobs.put(content)]);
+  expect(size).toBe(5000);
+  expect(Buffer.from(await blobs.get(sha256))).toEqual(content);
+  const [, kept] = await Promise.all([blobs.put(content), blobs.removeUnused(sha256, now + 1)]);
+  expect([null, 5000]).toContain(kept);
+  expect(await blobs.has(sha256)).toBe(true);
 });

@@ -196,6 +196,29 @@ test("more distinct statements than the cache holds, at once and again", async (
   }
 });
 
+test("of several processes that find an older file each step is done by one, and what stands against it keeps the file", async () => {
+  const file = join(await temporaryFolder(), "signet.db");
+  const opened = await Promise.all([1, 2, 3, 4].map(() => openDatabase({ file })));
+  await Promise.all(opened.map((db) => db.close()));
+  const older = join(await temporaryFolder(), "older.db");
+  const [first] = testMigrations;
+  if (first === undefined) throw new Error("a test migration is needed");
+  await (await openDatabase({ file: older, migrations: [first] })).close();
+  const taken = () => Promise.reject(new Error("a server runs"));
+  const open = (beforeMigration: () => Promise<{ release(): Promise<void> }>) =>
+    openDatabase({ file: older, migrations: testMigrations, beforeMigration });
+  await expect(open(taken)).rejects.toThrow("a server runs");
+  await (await openDatabase({ file: older, migrations: [first], beforeMigration: taken })).close();
+  let released = 0;
+  const release = async () => {
+    released += 1;
+  };
+  const free = async () => ({ release });
+  await (await open(free)).close();
+  expect(released).toBe(1);
+  await (await open(taken)).close();
+});
+
 test("migrations run once, in one transaction each; a newer database is refused", async () => {
   const file = join(await temporaryFolder(), "m.db");
   const [first, second] = testMigrations;

@@ -1,13 +1,13 @@
-import type { MessagePort } from "node:worker_threads";
+import { portsOf } from "../../workers/asking.ts";
 
 // A worker file that misbehaves as its input says; `pool.test.ts` runs it in place of the product's tasks.
 type Message = {
   task: string;
   input: { act: string; counter?: SharedArrayBuffer; pdf?: Uint8Array };
-  port?: MessagePort;
+  call?: number;
 };
 
-export default async function run({ task, input, port }: Message): Promise<unknown> {
+export default async function run({ task, input, call = 0 }: Message): Promise<unknown> {
   const tries = input.counter === undefined ? 0 : Atomics.add(new Int32Array(input.counter), 0, 1);
   switch (input.act) {
     case "exit once":
@@ -34,17 +34,9 @@ export default async function run({ task, input, port }: Message): Promise<unkno
     case "wait":
       return new Promise(() => undefined);
     case "ask": {
-      const answers: unknown[] = [];
-      for (const ask of ["sign", "signTimestamp"]) {
-        port?.postMessage({ id: answers.length, ask, bytes: new Uint8Array([1, 2, 3]) });
-        const answer = await new Promise<{ bytes?: Uint8Array; error?: string }>((resolve) =>
-          port?.once("message", resolve),
-        );
-        if (answer.error !== undefined) throw new Error(answer.error);
-        answers.push(answer.bytes);
-      }
-      port?.close();
-      return { ok: true, value: answers };
+      const ports = portsOf(call);
+      const bytes = new Uint8Array([1, 2, 3]);
+      return { ok: true, value: [await ports.sign(bytes), await ports.signTimestamp(bytes)] };
     }
     default:
       return { ok: true, value: input.act };

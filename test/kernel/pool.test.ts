@@ -82,6 +82,7 @@ test("a seal's questions are answered over its port; what a port throws comes ou
     },
     timestampTime: () => Promise.reject(new Error("not asked")),
     requestTimestamp: () => Promise.reject(new Error("not asked")),
+    revocationList: () => Promise.reject(new Error("not asked")),
   };
   expect(await pool.run("seal", act("ask"), { ports })).toEqual({
     ok: true,
@@ -100,6 +101,21 @@ test("a seal's questions are answered over its port; what a port throws comes ou
   expect(pool.stats().crashed).toBe(0);
 });
 
+test("each of several threads gets the answers to its own questions, also the one that follows a thread that ended", async () => {
+  const pool = open({ threads: 2 });
+  const asking = async (own: number) => {
+    const answer = async (bytes: Uint8Array) => new Uint8Array([own, ...bytes]);
+    const refuse = () => Promise.reject(new Error("not asked"));
+    const others = { timestampTime: refuse, requestTimestamp: refuse, revocationList: refuse };
+    const result = await pool.run("seal", act("ask"), { ports: { sign: answer, signTimestamp: answer, ...others } });
+    expect(result).toEqual({ ok: true, value: [new Uint8Array([own, 1, 2, 3]), new Uint8Array([own, 1, 2, 3])] });
+  };
+  await Promise.all([1, 2, 3, 4, 5, 6].map(asking));
+  await expect(pool.run("stamp", act("exit"))).rejects.toThrow(TaskCrashed);
+  await expect(pool.run("stamp", act("wait"), { timeoutMs: 50 })).rejects.toThrow(TaskTimeout);
+  await Promise.all([7, 8, 9].map(asking));
+});
+
 test("closing ends what runs and refuses what comes", async () => {
   const pool = open();
   const running = pool.run("stamp", act("wait"));
@@ -110,4 +126,14 @@ test("closing ends what runs and refuses what comes", async () => {
     pool.close(),
   ]);
   await expect(pool.run("stamp", act("x"))).rejects.toThrow("closed");
+});
+
+test("what strangers send never takes the last thread", async () => {
+  const pool = open({ threads: 2 });
+  const hostile = [1, 2].map(() => pool.run("inspect", act("wait"), { timeoutMs: 60_000 }).catch(() => "ended"));
+  expect(await pool.run("seal", act("x"))).toEqual({ ok: true, value: "x" });
+  expect(await pool.run("stamp", act("x"))).toEqual({ ok: true, value: "x" });
+  expect(pool.stats()).toMatchObject({ running: 1, waiting: 1, completed: 2 });
+  await pool.close();
+  expect(await Promise.all(hostile)).toEqual(["ended", "ended"]);
 });

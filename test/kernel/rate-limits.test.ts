@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { toTs } from "../../server/kernel/clock.ts";
-import { openRateLimits } from "../../server/kernel/rate-limits.ts";
+import { openRateLimits, takeForClient } from "../../server/kernel/rate-limits.ts";
 
 function setUp() {
   let now = 1_000_000;
@@ -51,4 +51,26 @@ test("a clock set back locks nobody out", async () => {
   for (let i = 0; i < 4; i++) await limits.take(rule, "a");
   advance(-3_600_000);
   expect(await limits.take(rule, "a")).toEqual({ ok: true, limit: 3, remaining: 2, resetSeconds: 60 });
+});
+
+test("a client is its address, or the /64 of its address with ten times as much for the /48 around it", async () => {
+  const { limits } = setUp();
+  const ok = async (ip: string) => (await takeForClient(limits, rule, ip)).ok;
+  for (const ip of ["2001:db8::1", "2001:db8::2", "2001:db8::ffff:1"]) expect(await ok(ip)).toBe(true);
+  expect(await ok("2001:db8::3")).toBe(false);
+  for (let network = 1; network <= 9; network++)
+    for (let host = 0; host < 3; host++) expect(await ok(`2001:db8:0:${network}::${host}`)).toBe(true);
+  expect(await ok("2001:db8:0:a::1")).toBe(false);
+  expect(await ok("2001:db8:1::1")).toBe(true);
+  for (let call = 0; call < 3; call++) expect(await ok("198.51.100.1")).toBe(true);
+  expect(await ok("198.51.100.1")).toBe(false);
+  expect(await ok("198.51.100.2")).toBe(true);
+});
+
+test("memory is bounded: the windows that began first are forgotten", async () => {
+  const now = 1_000_000;
+  const limits = openRateLimits({ clock: { now: () => now, ts: () => toTs(now) }, mostWindows: 5 });
+  for (const key of ["a", "b", "c", "d", "e", "f"]) await limits.take(rule, key);
+  expect((await limits.peek(rule, "a")).remaining).toBe(3);
+  expect((await limits.peek(rule, "b")).remaining).toBe(2);
 });

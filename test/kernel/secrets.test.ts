@@ -64,7 +64,7 @@ test("the key file is private, made once, and refused when others can read it", 
   await expect(loadMasterKey(file)).rejects.toThrow("chmod 600");
   await chmod(file, 0o600);
   await writeFile(file, "not a key\n");
-  await expect(loadMasterKey(file)).rejects.toThrow("does not hold a master key");
+  await expect(loadMasterKey(file)).rejects.toThrow("is damaged: it must hold one line");
 });
 
 test("constant-time comparison", () => {

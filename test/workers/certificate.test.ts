@@ -12,7 +12,7 @@ const person: CertificatePerson = {
   role: "Tenant",
   kind: "signer",
   order: 1,
-  verification: "e-mail code",
+  verification: "email_otp",
   verifiedAt: "2026-11-21T09:11:12.345Z",
   sentAt: "2026-11-21T09:00:12.000Z",
   viewedAt: "2026-11-21T09:11:15.000Z",
@@ -29,6 +29,7 @@ const person: CertificatePerson = {
 };
 
 const data: CertificateData = {
+  locale: "en",
   envelope: "env_4fKq81LmZ0pQ9aWbXcYdEeFf",
   title: "Residential lease",
   organization: "Example & Partners",
@@ -38,8 +39,8 @@ const data: CertificateData = {
   createdAt: "2026-11-21T08:59:00.000Z",
   completedAt: "2026-11-21T10:01:00.000Z",
   revisions: [
-    { label: "Original as rendered", sha256: hash("a") },
-    { label: "After Tenant", sha256: hash("b") },
+    { after: null, sha256: hash("a") },
+    { after: "Zoë Müller", sha256: hash("b") },
   ],
   people: [person],
   cc: [{ name: "Archive", email: "archive@example.com" }],
@@ -47,12 +48,15 @@ const data: CertificateData = {
   audit: { length: 23, headHash: hash("e") },
   seal: {
     certificateSha256: hash("f"),
+    keySha256: hash("9"),
     subject: "CN=Example seal",
-    level: "B-LTA",
-    timestampAuthority: "Built-in authority",
+    goal: "B-LTA",
+    authority: "Built-in authority",
     internalTime: true,
+    beganAt: "2026-11-21T10:01:01.000Z",
+    made: null,
   },
-  warnings: ["The uploaded document carried a signature."],
+  remarks: [{ code: "already-signed" }],
   verifyUrl: "https://sign.example.com/verify/env_4fKq81LmZ0pQ9aWbXcYdEeFf",
   pageSize: { width: 595.28, height: 841.89 },
 };
@@ -76,7 +80,7 @@ describe("the certificate of completion", () => {
       "2026-11-21 08:59:00 UTC",
       "2026-11-21 10:01:00 UTC",
     ];
-    lines.push(...data.revisions.flatMap(({ label, sha256 }) => [label, sha256]));
+    lines.push(...data.revisions.map(({ sha256 }) => sha256), "As sent to sign", "After Zoë Müller");
     lines.push(
       "Zoë Müller",
       person.email,
@@ -106,9 +110,11 @@ describe("the certificate of completion", () => {
       hash("e"),
       hash("f"),
       "CN=Example seal",
+      hash("9"),
       "PAdES B-LTA",
       "Built-in authority (internal time source",
-      data.warnings[0] ?? "",
+      "2026-11-21 10:01:01 UTC",
+      "ended the validity of that signature",
     );
     for (const line of lines) expect(text).toContain(line);
     expect(text.replace(/\s/g, "")).toContain(data.verifyUrl);
@@ -156,6 +162,103 @@ describe("the certificate of completion", () => {
     }
   });
 
+  it("says on its own file what became of the seal, and what fell short", async () => {
+    const outcome = { documentSha256: hash("7"), stampedAt: "2026-11-21T10:01:03.000Z", archivedAt: null };
+    const lowered = await made({ seal: { ...data.seal, internalTime: false, made: { ...outcome, level: "B-T" } } });
+    for (const line of [
+      "PAdES B-T when it was sealed; the settings ask for B-LTA",
+      "the level B-LTA could not be reached",
+      "2026-11-21 10:01:03 UTC",
+      hash("7"),
+    ])
+      expect(lowered.text).toContain(line);
+    expect(lowered.text).not.toMatch(/internal time source|not recorded|Document time stamp/);
+    const archivedAt = "2026-11-21T10:01:04.000Z";
+    const whole = await made({ seal: { ...data.seal, made: { ...outcome, archivedAt, level: "B-LTA" } } });
+    expect(whole.text).toContain("Signature level PAdES B-LTA Time source");
+    expect(whole.text).toContain("2026-11-21 10:01:04 UTC");
+  });
+
+  it("speaks German where the envelope does, English otherwise, and keeps UTC", async () => {
+    const remarks: CertificateData["remarks"] = [
+      { code: "already-signed" },
+      { code: "repaired" },
+      { code: "decrypted" },
+      {
+        code: "reassigned",
+        from: { name: "\u05d9\u05e9\u05e8\u05d0\u05dc", email: "i@example.com" },
+        to: { name: null, email: "b@example.com" },
+        at: data.createdAt,
+        reason: "Urlaub",
+      },
+    ];
+    const { text, pageCount } = await made({ locale: "de-AT", testMode: true, remarks });
+    for (const word of [
+      "Abschlusszertifikat",
+      "Im Testmodus erstellt",
+      "UMSCHLAG",
+      "Lease, Version 7",
+      "Code per E-Mail",
+      "Nach Zo\u00eb M\u00fcller",
+      "Zum Pr\u00fcfen scannen",
+      "2026-11-21 09:12:10 UTC",
+      "gab das Unterschreiben an b@example.com weiter, am 2026-11-21 08:59:00 UTC: Urlaub",
+      `Seite 1 von ${pageCount}`,
+    ])
+      expect(text).toContain(word);
+    expect(text).not.toMatch(/\{\w+\}|Certificate|Completed|Identity|Signed|Page|Verify/);
+    for (const locale of ["fr", "den", "ar"])
+      expect((await made({ locale })).text).toContain("Certificate of completion");
+  });
+
+  it("keeps fifty people, two hundred attachments and endless words on the paper, every page numbered", async () => {
+    const endless = ["w", "\u0429", "\u03a9", "\u064a", "\u05d0", "\u0915", "\u0e44", "\u6587"].map((letter) =>
+      letter.repeat(200),
+    );
+    const files = Array.from({ length: 200 }, (_, index) => ({
+      filename: `${"x".repeat(100)}-${index}.pdf`,
+      sha256: hash("1"),
+      size: index,
+    }));
+    const people = Array.from({ length: 50 }, (_, index) => ({
+      ...person,
+      name: endless[index] ?? `z${"\u0301".repeat(60)}`,
+      role: endless[index] ?? person.role,
+      email: `${"e".repeat(60)}@${"d".repeat(150)}.example.com`,
+      userAgent: "M".repeat(1000),
+      attachments: index === 3 ? files : [],
+    }));
+    const { pdf, pageCount, text } = await made({ people });
+    expect(text.match(/e-mail code/g)).toHaveLength(50);
+    expect(text.replace(/\s/g, "").match(new RegExp(hash("1"), "g"))).toHaveLength(200);
+    for (let page = 1; page <= pageCount; page++) {
+      expect(text).toContain(`Page ${page} of ${pageCount}`);
+      for (const word of wordsOf(pdf, page))
+        expect([word, word.x >= 40 && word.right <= 560 && word.bottom <= 842]).toEqual([word, true]);
+    }
+  });
+
+  it("lets nobody's words hide or turn what stands beside them", async () => {
+    const name = "Ann \u202egpj.exe\u202c\u0000\u0007\ud800";
+    const reassigned = {
+      code: "reassigned",
+      from: { name, email: "a@example.com" },
+      to: { name: "\u05d0\u2069\u2069 x", email: "b@example.com" },
+      at: data.createdAt,
+      reason: "\u2067\u202d",
+    } as const;
+    const { text } = await made({
+      people: [{ ...person, name }],
+      revisions: [{ after: name, sha256: hash("a") }],
+      remarks: [reassigned],
+    });
+    // In the order in which it was written, as are our words around it.
+    expect(text).toContain("Ann gpj.exe");
+    expect(text).toMatch(/Ann gpj\.exe\S* <a@example\.com> passed the signing on to/);
+    expect(text).toContain("b@example.com> at 2026-11-21 08:59:00 UTC:");
+    for (const hidden of ["\u0000", "\u0007", "\u202d", "\u202e"]) expect(text).not.toContain(hidden);
+  });
+
   it("takes the document's paper, A4 where that cannot be read", async () => {
     const sizeOf = async (width: number, height: number) => {
       const image = render((await made({ pageSize: { width, height } })).pdf, 1);
@@ -181,10 +284,40 @@ describe("the certificate of completion", () => {
       return count;
     };
     expect(grey(marked)).toBeGreaterThan(grey(live) + 500);
+    const many = await made({ testMode: true, people: Array.from({ length: 8 }, () => person) });
+    expect(many.pageCount).toBeGreaterThan(2);
+    for (let page = 1; page < many.pageCount; page++) {
+      expect(grey(render(many.pdf, page))).toBeGreaterThan(grey(live) + 500);
+      expect(textOf(many.pdf, page)).toMatch(/\bTE\b/);
+    }
     // The code stands at the upper right, about half of its squares dark.
     let dark = 0;
     for (let y = 48; y < 105; y++) for (let x = 482; x < 542; x++) if (live.at(x, y) < 128) dark++;
     expect(dark).toBeGreaterThan(900);
+  });
+
+  it("is the same bytes whatever was set before it, with no word of another envelope", async () => {
+    const about = (name: string): CertificateData => ({
+      ...data,
+      title: `Lease of ${name}`,
+      organization: `House of ${name}`,
+      people: [{ ...person, name, signatureImage: inkPng(60, 20, name.length), signatureText: null }],
+      remarks: [],
+    });
+    const [ann, bob] = [about("Ann Miller"), about("Bob Millers")];
+    const set = async (one: CertificateData): Promise<Uint8Array> => {
+      const result = await certificate(one);
+      if (!result.ok) throw new Error(result.error.message);
+      return result.value.pdf;
+    };
+    const [first, second] = [await set(ann), await set(bob)];
+    expect(textOf(first)).toContain("Lease of Ann Miller");
+    expect(textOf(second)).not.toContain("Ann");
+    // So often that what the typesetter keeps is thrown away in between.
+    for (let round = 0; round < 12; round++) {
+      expect(Buffer.compare(await set(ann), first)).toBe(0);
+      expect(Buffer.compare(await set(bob), second)).toBe(0);
+    }
   });
 
   it("refuses a broken picture and is the same bytes for the same data", async () => {

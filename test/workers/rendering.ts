@@ -31,10 +31,16 @@ export function render(pdf: Uint8Array, page: number): Rendered {
   });
 }
 
-export function textOf(pdf: Uint8Array, page: number): string {
-  return withFile(pdf, (path) => {
-    return execFileSync("pdftotext", ["-f", String(page), "-l", String(page), path, "-"], { encoding: "utf8" });
-  });
+/** The text of one page, or of all. */
+export function textOf(pdf: Uint8Array, page?: number): string {
+  const range = page === undefined ? [] : ["-f", String(page), "-l", String(page)];
+  return withFile(pdf, (path) => execFileSync("pdftotext", [...range, path, "-"], { encoding: "utf8" }));
+}
+
+/** The same, as MuPDF reads it. */
+export function mutoolTextOf(pdf: Uint8Array): string {
+  const args = ["draw", "-q", "-F", "text"];
+  return withFile(pdf, (path) => execFileSync("mutool", [...args, path], { encoding: "utf8", stdio: "pipe" }));
 }
 
 export type Word = { text: string; x: number; y: number; right: number; bottom: number };

@@ -57,15 +57,39 @@ it("decrypts, repairs, seals and verifies documents that are large enough to be 
       signTimestamp: () => Promise.reject(new Error("not asked")),
       timestampTime: () => Promise.reject(new Error("not asked")),
       requestTimestamp: () => Promise.reject(new Error("not asked")),
+      revocationList: () => Promise.reject(new Error("not asked")),
     };
-    const input = { ...about, pdf: lecture, pages: null, certificates, level: "B-B", timestamp: null } as const;
-    const sealed = await pool.run("seal", input, { ports });
-    if (!sealed.ok) throw new Error(sealed.error.message);
-    const pdf = whole(lecture, sealed.value.tail);
-    expect(await pool.run("verifyPdf", { pdf, trusted: [authority.ca], at })).toMatchObject({
-      ok: true,
-      value: { valid: true, problems: [] },
-    });
+    const input = {
+      ...about,
+      pdf: lecture,
+      pages: null,
+      certificates,
+      level: "B-B",
+      timestamp: null,
+      archive: null,
+    } as const;
+    // A key in a token is asked for; one in software goes along, and nothing is asked.
+    const asked: number[] = [];
+    const asking = {
+      ...ports,
+      sign: (bytes: Uint8Array) => {
+        asked.push(bytes.buffer.byteLength - bytes.byteLength);
+        return ports.sign(bytes);
+      },
+    };
+    for (const privateKey of [null, key]) {
+      const sealed = await pool.run("seal", { ...input, privateKey }, { ports: asking });
+      if (!sealed.ok) throw new Error(sealed.error.message);
+      const { tail } = sealed.value;
+      // A message carries all memory behind a view.
+      expect(tail.buffer.byteLength).toBe(tail.byteLength);
+      const pdf = whole(lecture, tail);
+      expect(await pool.run("verifyPdf", { pdf, trusted: [authority.ca], at })).toMatchObject({
+        ok: true,
+        value: { valid: true, problems: [] },
+      });
+    }
+    expect(asked).toEqual([0]);
   } finally {
     authority.close();
   }

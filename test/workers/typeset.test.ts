@@ -37,7 +37,7 @@ describe("text", () => {
     expect(prepareText("a\u0000b\u0007c\ufeffd\ud800e").text).toBe("abcd\ufffde");
     expect(prepareText("one\r\ntwo\rthree\u2028four").text).toBe("one\ntwo\nthree\nfour");
     expect(prepareText("a   b").text).toBe("a\u00a0\u00a0 b");
-    expect(prepareText("\u{1f600}x\u{1f600}")).toMatchObject({ text: "□x□", missing: 2 });
+    expect(prepareText("\u{12000}x\u{12000}")).toMatchObject({ text: "[U+12000]x[U+12000]", missing: 2 });
     expect(prepareText("x".repeat(30), [], true).text.replaceAll("\u200b", "")).toBe("x".repeat(30));
   });
 
@@ -97,7 +97,7 @@ describe("the typesetter", () => {
     await run(60);
     const before = process.memoryUsage().rss;
     await run(100);
-    expect((process.memoryUsage().rss - before) / 100).toBeLessThan(400_000);
+    expect((process.memoryUsage().rss - before) / 100).toBeLessThan(1_000_000);
   });
 
   it("says which template failed", async () => {

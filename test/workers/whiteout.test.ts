@@ -383,7 +383,7 @@ describe("what is not understood stays and is warned of", () => {
         watermark: null,
         at: AT,
       });
-      expect(performance.now() - started).toBeLessThan(10_000);
+      expect(performance.now() - started).toBeLessThan(60_000);
       expect(result.ok && result.value.warnings.map(({ count }) => count)).toEqual([200]);
     }
   });

@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import type { AuditEntry } from "../../../server/features/envelopes/audit-contract.ts";
-import { chainStart, checkChain, entryHash, extendChain } from "../../../server/features/envelopes/chain.ts";
+import { checkChain, entryHash, extendChain } from "../../../server/features/envelopes/chain.ts";
 import { canonicalize } from "../../../server/kernel/canonical.ts";
+import { chainStart } from "../../../server/kernel/hash-chain.ts";
 import type { Actor } from "../../../server/kernel/wire.ts";
 
 // Contract §17, computed with other software.

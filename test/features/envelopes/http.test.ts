@@ -161,6 +161,19 @@ describe("creating an envelope", () => {
     ).toBe(422);
   });
 
+  it("warns in a dry run of a signer who has nowhere to sign", async () => {
+    const role = (name: string) => ({ name, verification: "none" });
+    const own = await publishTemplate(appliance, { roles: [role("tenant"), role("landlord"), role("witness")] });
+    const { recipients } = envelopeInput(own);
+    const witness = { role: "witness", name: "Wim Witness", email: "wim@example.com" };
+    const dry = async (of: string, people: object[]) =>
+      EnvelopeDryRun.parse(
+        (await appliance.json("/v1/envelopes?dry_run=1", { json: envelopeInput(of, { recipients: people }) })).body,
+      ).warnings.filter(({ code }) => code === "no-signature-field");
+    expect(await dry(own, [...recipients, witness])).toMatchObject([{ message: expect.stringContaining("witness") }]);
+    expect(await dry(template, recipients)).toEqual([]);
+  });
+
   it("takes expiry and reminders from the template unless the request says otherwise", async () => {
     const own = await publishTemplate(appliance, {
       settings: { expiresInDays: 10, reminders: { firstAfterDays: 2, everyDays: null, max: 1 } },

@@ -345,6 +345,7 @@ describe("the event stream", () => {
             envelope: id,
             sealedSha256: "a".repeat(64),
             certificateSha256: "b".repeat(64),
+            attachments: [],
             level: "B-T",
             sealedAt: clock.ts(),
           });

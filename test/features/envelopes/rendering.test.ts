@@ -11,7 +11,7 @@ async function loseBlobs({ deps: { blobs } }: TestAppliance): Promise<() => Prom
   const lost: Uint8Array[] = [];
   for await (const sha256 of blobs.list()) {
     lost.push(await blobs.get(sha256));
-    await blobs.remove(sha256);
+    await blobs.removeUnused(sha256, Number.POSITIVE_INFINITY);
   }
   return async () => {
     for (const content of lost) await blobs.put(content);

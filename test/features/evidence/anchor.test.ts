@@ -9,7 +9,8 @@ import {
   toBase64Url,
   toHex,
 } from "../../../server/features/evidence/anchor.ts";
-import { anchorHolds, signAnchor } from "../../../server/features/evidence/anchoring.ts";
+import { anchorHolds } from "../../../server/features/evidence/anchor-check.ts";
+import { signAnchor } from "../../../server/features/evidence/anchoring.ts";
 import type { Anchor, Leaf } from "../../../server/features/evidence/contract.ts";
 import { foldNodes, inclusionRanges, leafHash, nodesOf } from "../../../server/features/evidence/merkle.ts";
 import { sha256 } from "../../../server/features/evidence/tree.ts";
@@ -141,6 +142,17 @@ describe("the signer of anchors", () => {
     });
   });
 
+  test("waits while the clock stands before the beginning of its key, and calls no such anchor sound", async () => {
+    const young = { ...key, validFrom: toTs(Date.parse(anchor.createdAt) + 1001) };
+    const tree = { size: 3, root: subtree(0, 3), proof: [] };
+    await expect(signAnchor({ signer, keys: [young], clock: later }, null, tree)).rejects.toMatchObject({
+      name: "RetryLater",
+      delayMs: 1,
+    });
+    expect(anchorHolds(anchor, [young])).toBe(false);
+    expect(anchorHolds(anchor, [{ ...key, validUntil: toTs(Date.parse(anchor.createdAt) - 1) }])).toBe(false);
+  });
+
   test("does not let a wrong signature out", async () => {
     const broken = { kid, sign: async () => Buffer.alloc(64) };
     const tree = { size: 3, root: subtree(0, 3), proof: [] };
@@ -185,7 +197,9 @@ describe("verification without the server", () => {
     const { proof } = good;
     const [first = "", ...rest] = proof.path;
     expect(failing({ ...good, sha256: hash("another file") })).toEqual(["document"]);
-    expect(failing({ ...good, leaf: { ...good.leaf, testMode: true } })).toEqual(["leaf", "path"]);
+    expect(failing({ ...good, leaf: { ...good.leaf, envelope: "env_other" } })).toEqual(["leaf", "path"]);
+    // The second says that the document was made in test mode.
+    expect(failing({ ...good, leaf: { ...good.leaf, testMode: true } })).toEqual(["leaf", "leaf", "path"]);
     expect(failing({ ...good, proof: { ...proof, leafIndex: 0 } })).toEqual(["path"]);
     expect(failing({ ...good, proof: { ...proof, treeSize: 4 } })).toEqual(["path"]);
     expect(failing({ ...good, proof: { ...proof, path: [hash(first), ...rest] } })).toEqual(["path"]);

@@ -1,12 +1,13 @@
-import { cp, mkdtemp, rm } from "node:fs/promises";
+import { cp, lstat, mkdir, mkdtemp, rm, truncate, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openDeps } from "../../../server/compose.ts";
 import { type Config, loadConfig } from "../../../server/config.ts";
-import { confirmed, type FsckProblem, type FsckReport } from "../../../server/features/evidence/findings.ts";
+import { confirmed, type Findings, type FsckReport } from "../../../server/features/evidence/findings.ts";
 import { fsck } from "../../../server/features/evidence/fsck.ts";
+import { fsckCodes } from "../../../server/features/evidence/fsck-codes.ts";
 import type { Deps } from "../../../server/kernel/deps.ts";
 import { createLog } from "../../../server/kernel/log.ts";
 import { startAppliance } from "../../harness/appliance.ts";
@@ -17,6 +18,8 @@ import { enter, movableClock, ok, publishTemplate, send, submission } from "../s
 let folder: string;
 let original: string;
 let envelope: string;
+/** The one before it: ids are random, so none is the smallest by its age. */
+let earlier: string;
 
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), "signet-fsck-"));
@@ -26,6 +29,7 @@ beforeAll(async () => {
   const template = await publishTemplate(app);
   for (let round = 0; round < 2; round += 1) {
     clock.advance(60_000);
+    earlier = envelope;
     envelope = (await send(app, template)).id;
     for (const email of ["ada@example.com", "ben@example.com"]) {
       clock.advance(60_000);
@@ -35,7 +39,7 @@ beforeAll(async () => {
     }
   }
   await app.deps.db.close();
-  await cp(app.folder, original, { recursive: true });
+  await cp(app.folder, original, { recursive: true, filter: async (name) => !(await lstat(name)).isSocket() });
   await app.stop().catch(() => undefined);
   await rm(app.folder, { recursive: true, force: true });
 });
@@ -48,10 +52,22 @@ async function check(statements: string, look?: (deps: Deps) => Promise<void>): 
   await cp(original, copy, { recursive: true });
   const raw = new DatabaseSync(path.join(copy, "signet.db"));
   raw.exec("PRAGMA foreign_keys = OFF");
-  for (const table of ["audit_entries", "leaves", "merkle_nodes", "anchors", "revisions", "signing_submissions"]) {
+  for (const table of [
+    "audit_entries",
+    "leaves",
+    "merkle_nodes",
+    "anchors",
+    "revisions",
+    "signing_submissions",
+    "anchor_notes",
+    "witness_receipts",
+    "key_records",
+    "operator_audit",
+    "admin_audit",
+  ]) {
     raw.exec(`DROP TRIGGER ${table}_no_update; DROP TRIGGER ${table}_no_delete`);
   }
-  raw.exec(statements.replaceAll("$ENVELOPE", `'${envelope}'`));
+  raw.exec(statements.replaceAll("$ENVELOPE", `'${envelope}'`).replaceAll("$EARLIER", `'${earlier}'`));
   raw.close();
   const { deps, close } = await openDeps({ config: configOf(copy), log: createLog("silent") });
   try {
@@ -70,7 +86,6 @@ test("an untouched folder is whole, and everything was looked at", async () => {
   for (const what of ["audit entries", "anchors", "mails", "blobs"]) expect(report.checked[what]).toBeGreaterThan(0);
 });
 
-const first = "(SELECT min(id) FROM envelopes)";
 const damages: [string, string, string, RegExp][] = [
   [
     "a changed audit entry",
@@ -103,6 +118,12 @@ const damages: [string, string, string, RegExp][] = [
     /does not begin with what was signed/,
   ],
   [
+    "the certificate of another envelope",
+    "UPDATE envelopes SET certificate_sha256 = (SELECT o.certificate_sha256 FROM envelopes o WHERE o.id <> envelopes.id) WHERE id = $ENVELOPE",
+    "sealed-document",
+    /names another certificate/,
+  ],
+  [
     "a changed leaf",
     "UPDATE leaves SET leaf = replace(leaf, 'false', 'true') WHERE leaf_index = 0",
     "leaf",
@@ -130,36 +151,36 @@ const damages: [string, string, string, RegExp][] = [
     "mail",
     /was not told/,
   ],
-  ["a seal that nobody makes", `UPDATE envelopes SET seal = 'pending' WHERE id = ${first}`, "job", /no job/],
+  ["a seal that nobody makes", `UPDATE envelopes SET seal = 'pending' WHERE id = $EARLIER`, "job", /no job/],
   [
     "a document that nobody draws",
-    `UPDATE envelopes SET status = 'rendering', seal = 'none' WHERE id = ${first}`,
+    `UPDATE envelopes SET status = 'rendering', seal = 'none' WHERE id = $EARLIER`,
     "job",
     /to be drawn/,
   ],
   [
     "a signature that nobody draws",
-    `UPDATE envelopes SET status = 'sent', seal = 'none' WHERE id = ${first};
-     DELETE FROM revisions WHERE envelope = ${first} AND number = 2`,
+    `UPDATE envelopes SET status = 'sent', seal = 'none' WHERE id = $EARLIER;
+     DELETE FROM revisions WHERE envelope = $EARLIER AND number = 2`,
     "job",
     /a signature waits/,
   ],
   [
     "an envelope that waits for nobody",
-    `UPDATE envelopes SET status = 'sent', seal = 'none' WHERE id = ${first}`,
+    `UPDATE envelopes SET status = 'sent', seal = 'none' WHERE id = $EARLIER`,
     "job",
     /nobody's turn/,
   ],
   [
     "a countersigner whom nobody lets sign",
-    `UPDATE envelopes SET status = 'sent', seal = 'none' WHERE id = ${first};
-     UPDATE recipients SET status = 'sent', kind = 'countersigner' WHERE envelope = ${first}`,
+    `UPDATE envelopes SET status = 'sent', seal = 'none' WHERE id = $EARLIER;
+     UPDATE recipients SET status = 'sent', kind = 'countersigner' WHERE envelope = $EARLIER`,
     "job",
     /a countersigner's turn/,
   ],
   [
     "an envelope that nobody ends",
-    `UPDATE envelopes SET status = 'sent', seal = 'none', expires_at = '2099-01-01T00:00:00.000Z' WHERE id = ${first};
+    `UPDATE envelopes SET status = 'sent', seal = 'none', expires_at = '2099-01-01T00:00:00.000Z' WHERE id = $EARLIER;
      DELETE FROM jobs WHERE name = 'envelopes.expire'`,
     "job",
     /no job will end it/,
@@ -203,8 +224,80 @@ const damages: [string, string, string, RegExp][] = [
     /is missing/,
   ],
   [
+    "a seal below its level that nothing raises",
+    `UPDATE envelopes SET seal_level = 'B-T' WHERE id = $EARLIER; DELETE FROM jobs`,
+    "job",
+    /sealed B-T below B-LTA/,
+  ],
+  ["time stamps that nobody renews", "DELETE FROM jobs", "job", /no job will renew/],
+  [
+    "a checkpoint of another tree",
+    "UPDATE anchor_notes SET note = replace(note, char(10) || '1' || char(10), char(10) || '2' || char(10))",
+    "anchor",
+    /another tree|does not hold/,
+  ],
+  ["a missing checkpoint", "DELETE FROM anchor_notes WHERE sequence = 1", "anchor", /it is missing/],
+  [
+    "a receipt of another anchor",
+    "INSERT INTO witness_receipts (sequence, witness, at, receipt) VALUES (1, 'folder', '2026-01-01T00:00:00.000Z', 'sha256:00')",
+    "witness",
+    /told another anchor/,
+  ],
+  [
+    "a receipt from before its anchor",
+    `INSERT INTO witness_receipts (sequence, witness, at, receipt)
+     VALUES (1, 'url', '2001-01-01T00:00:00.000Z', '{"status":200,"body":""}')`,
+    "witness",
+    /older than the anchor/,
+  ],
+  [
+    "a receipt of an anchor that is not there",
+    `INSERT INTO witness_receipts (sequence, witness, at, receipt)
+     VALUES (99, 'url', '2099-01-01T00:00:00.000Z', '{"status":200,"body":""}')`,
+    "witness",
+    /no such anchor/,
+  ],
+  [
+    "a receipt that is no answer of a URL",
+    `INSERT INTO witness_receipts (sequence, witness, at, receipt)
+     VALUES (1, 'url', '2099-01-01T00:00:00.000Z', '{"status":503,"body":""}')`,
+    "witness",
+    /no answer/,
+  ],
+  [
+    "a receipt of a mail that nobody wrote",
+    `INSERT INTO witness_receipts (sequence, witness, at, receipt)
+     SELECT 1, 'mail', '2099-01-01T00:00:00.000Z', message_id FROM mails LIMIT 1`,
+    "witness",
+    /no such mail/,
+  ],
+  [
+    "the certificate of another key",
+    "UPDATE signing_keys SET public_key = (SELECT public_key FROM signing_keys WHERE purpose = 'ca') WHERE purpose = 'seal'",
+    "key",
+    /of another key/,
+  ],
+  [
+    "a private key of another key",
+    "UPDATE signing_keys SET private_key = 'AAAA' WHERE purpose = 'anchor'",
+    "key",
+    /cannot be opened/,
+  ],
+  [
+    "a template's file that is gone",
+    `UPDATE template_files SET source_sha256 = '${"cd".repeat(32)}'`,
+    "blob",
+    /missing/,
+  ],
+  [
+    "another standalone certificate",
+    "UPDATE envelopes SET certificate_sha256 = document_sha256 WHERE id = $ENVELOPE",
+    "sealed-document",
+    /seal/,
+  ],
+  [
     "a row that names nothing",
-    `UPDATE recipients SET envelope = 'env_nowhere' WHERE envelope = ${first}`,
+    `UPDATE recipients SET envelope = 'env_nowhere' WHERE envelope = $EARLIER`,
     "database",
     /recipients/,
   ],
@@ -214,6 +307,138 @@ test.each(damages)("finds %s", async (_, statements, kind, message) => {
   expect(report.ok).toBe(false);
   const found = report.problems.filter((problem) => problem.kind === kind);
   expect(found.map((problem) => problem.message).join("\n")).toMatch(message);
+});
+
+/** All at once: each is told by itself. */
+const forgeries: [string, string, RegExp][] = [
+  [
+    `UPDATE envelopes SET status = 'voided', voided_at = completed_at WHERE id = $EARLIER`,
+    "record-status",
+    /is voided/,
+  ],
+  [`UPDATE envelopes SET seal_level = 'B-T' WHERE id = $EARLIER`, "record-status", /level is B-T/],
+  ["UPDATE envelopes SET seal = 'failed' WHERE id = $ENVELOPE", "record-status", /seal is failed/],
+  [
+    "UPDATE envelopes SET completed_at = '2010-01-01T00:00:00.000Z' WHERE id = $ENVELOPE",
+    "record-time",
+    /completed_at is 2010/,
+  ],
+  [
+    `UPDATE envelopes SET sealed_at = '2010-01-01T00:00:00.000Z' WHERE id = $EARLIER`,
+    "record-time",
+    /sealed at another/,
+  ],
+  [`UPDATE envelopes SET test_mode = 1 WHERE id = $EARLIER`, "record-facts", /the other mode/],
+  ["UPDATE envelopes SET title = 'Another' WHERE id = $ENVELOPE", "record-facts", /its title/],
+  [`UPDATE envelopes SET created_by = '{}' WHERE id = $ENVELOPE`, "record-facts", /somebody else created/],
+  ["UPDATE envelopes SET void_reason = 'because' WHERE id = $ENVELOPE", "record-facts", /another reason/],
+  [
+    "UPDATE recipients SET name = 'Mallory' WHERE envelope = $ENVELOPE AND position = 0",
+    "record-person",
+    /somebody else than in the trail/,
+  ],
+  [
+    "UPDATE recipients SET status = 'declined', viewed_at = NULL WHERE envelope = $ENVELOPE AND position = 1",
+    "record-status",
+    /is declined, and the trail says completed/,
+  ],
+  [
+    `INSERT INTO viewers (id, envelope, position, email, created_at)
+     VALUES ('vwr_x', $ENVELOPE, 9, 'eve@example.com', '2026-01-01T00:00:00.000Z')`,
+    "record-person",
+    /something else of this viewer/,
+  ],
+  [
+    "UPDATE signing_submissions SET ip = '203.0.113.9' WHERE envelope = $ENVELOPE AND number = 1",
+    "submission-consent",
+    /another consent/,
+  ],
+  [
+    `INSERT INTO signing_attachments
+     (id, envelope, recipient, field, filename, content_type, size, sha256, created_at, submitted_at)
+     SELECT 'att_x', envelope, recipient, 'f', 'x.pdf', 'application/pdf', 1, '${"ab".repeat(32)}', at, at
+     FROM signing_submissions WHERE envelope = $ENVELOPE AND number = 1`,
+    "submission-attachment",
+    /another file/,
+  ],
+  [`UPDATE envelopes SET legal_hold = '{"reason":"none"}' WHERE id = $ENVELOPE`, "admin-audit", /of its hold/],
+  ["UPDATE organizations SET retention_days = 1", "admin-audit", /kept 1, and the last act says for ever/],
+  [`UPDATE envelopes SET documents_deleted_at = updated_at WHERE id = $EARLIER`, "admin-audit", /1 envelopes lost/],
+  [
+    `INSERT INTO operator_audit (seq, at, actor, action, data, prev_hash, hash)
+     VALUES (1, '2026-01-01T00:00:00.000Z', '{"type":"system","id":null,"name":null,"email":null}', 'x.done', '{}', 'x', 'x')`,
+    "operator-audit",
+    /entry 1 does not follow/,
+  ],
+  [
+    "UPDATE admin_audit SET target = 'key_forged' WHERE seq = 2",
+    "admin-audit",
+    /administrative act 2 does not follow the one before/,
+  ],
+  ["UPDATE key_records SET body = replace(body, 'software', 'hardware')", "key-record", /does not have its hash/],
+  [
+    `INSERT INTO anchor_tokens (sequence, token, at) VALUES (1, 'MAMCAQE=', '2026-01-01T00:00:00.000Z')`,
+    "anchor-token",
+    /does not hold/,
+  ],
+];
+test("rows that say otherwise than the trail, the leaves, the acts and the chains are told each", async () => {
+  const { problems } = await check(forgeries.map(([statement]) => statement).join(";"));
+  for (const [statement, code, message] of forgeries) {
+    const found = problems.filter((problem) => problem.code === code).map((problem) => problem.message);
+    expect(found.join("\n"), statement).toMatch(message);
+  }
+});
+
+test("an envelope that is gone with all its rows is missed by its leaf; one that is there misses its earlier files", async () => {
+  const tables = ["revisions", "audit_entries", "mails", "carbon_copies", "viewers", "recipients", "seal_terms"];
+  const signing = ["submissions", "attachments", "reassignments", "sessions", "tokens"].map(
+    (name) => `signing_${name}`,
+  );
+  const rows = [...tables, ...signing].map((table) => `DELETE FROM ${table} WHERE envelope = $EARLIER`);
+  const { problems } = await check(
+    `${rows.join(";")}; DELETE FROM envelopes WHERE id = $EARLIER;
+     UPDATE leaves SET document_sha256 = '${"ef".repeat(32)}', leaf = json_set(leaf, '$.documentSha256', '${"ef".repeat(32)}')
+     WHERE envelope = $ENVELOPE`,
+  );
+  expect(problems).toContainEqual(expect.objectContaining({ code: "leaf-envelope", where: "leaf 0" }));
+  const missing = problems.filter(({ code, where }) => code === "blob-missing" && where.includes("leaf 1"));
+  expect(missing).toHaveLength(1);
+});
+
+test("damaged, strange, half-written and unnamed files are told apart, each with what to do", async () => {
+  const copy = await mkdtemp(path.join(folder, "copy-"));
+  await cp(original, copy, { recursive: true });
+  const { deps, close } = await openDeps({ config: configOf(copy), log: createLog("silent") });
+  const names: string[] = [];
+  for await (const name of deps.blobs.list()) names.push(name);
+  const [first = ""] = names;
+  const place = (name: string) => path.join(copy, "blobs", name.slice(0, 2), name.slice(2, 4), name);
+  const orphan = await deps.blobs.put(Buffer.from("nobody names this"));
+  const young = await deps.blobs.put(Buffer.from("nobody names this yet"));
+  const long = new Date("2020-01-01");
+  await utimes(place(orphan.sha256), long, long);
+  await truncate(place(first), 50);
+  await writeFile(path.join(copy, "blobs", "notes.txt"), "mine");
+  const draft = path.join(copy, "blobs", "tmp", "writer-old");
+  await mkdir(draft);
+  await utimes(draft, long, long);
+  const report = await fsck(deps);
+  await close();
+  expect(report.ok).toBe(false);
+  expect(report.problems).toContainEqual(
+    expect.objectContaining({ code: "blob-damaged", where: `blob store ${first}`, message: "it is damaged" }),
+  );
+  const notes = report.notes.map(({ code, where }) => [code, path.basename(where)]);
+  expect(notes).toEqual(
+    expect.arrayContaining([
+      ["blob-orphan", `blob store ${orphan.sha256}`],
+      ["file-stray", "notes.txt"],
+      ["draft-left", "writer-old"],
+    ]),
+  );
+  expect(JSON.stringify(report)).not.toContain(young.sha256);
+  for (const { code } of [...report.problems, ...report.notes]) expect(fsckCodes[code].todo.length).toBeGreaterThan(10);
 });
 
 test("what cannot even be read is a finding, and does not hide the others", async () => {
@@ -235,27 +460,22 @@ test("keys that are gone are not made anew", async () => {
 });
 
 test("what only the first look finds is not reported", async () => {
-  const found: FsckProblem[] = [];
+  const found: string[][] = [];
   let looks = 0;
   let count = 0;
-  const findings = {
-    count: (_: string, by = 1) => {
+  const findings: Findings = {
+    count: (_, by = 1) => {
       count += by;
     },
-    problem: (kind: FsckProblem["kind"], where: string, message: string) => void found.push({ kind, where, message }),
-    progress: () => undefined,
+    found: (...problem) => void found.push(problem),
   };
   await confirmed(findings, "somewhere", async (own) => {
     looks += 1;
     own.count("things");
-    if (looks === 1) own.problem("job", "here", "it was in the middle of something");
-    own.problem("leaf", "there", "it is wrong");
+    if (looks === 1) own.found("job-missing", "here", "it was in the middle of something");
+    own.found("leaf-hash", "there", "it is wrong");
   });
-  expect({ looks, count, found }).toEqual({
-    looks: 2,
-    count: 1,
-    found: [{ kind: "leaf", where: "there", message: "it is wrong" }],
-  });
+  expect({ looks, count, found }).toEqual({ looks: 2, count: 1, found: [["leaf-hash", "there", "it is wrong"]] });
 });
 
 test("what was signed cannot be changed or removed through the database's front door", async () => {

@@ -48,7 +48,10 @@ function subproof(m: number, d: readonly Buffer[], b: boolean): Buffer[] {
 }
 
 /** The tree as the server keeps it: complete subtrees by their place. */
-function grow(count: number): { leaves: Buffer[]; hashesOf: (ranges: readonly LeafRange[]) => Uint8Array[] } {
+function grow(
+  count: number,
+  leafOf = (index: number) => Buffer.from(`leaf ${index}`),
+): { leaves: Buffer[]; hashesOf: (ranges: readonly LeafRange[]) => Uint8Array[] } {
   const nodes = new Map<string, Uint8Array>();
   const leaves: Buffer[] = [];
   const at = ({ level, index }: { level: number; index: number }): Uint8Array => {
@@ -57,7 +60,7 @@ function grow(count: number): { leaves: Buffer[]; hashesOf: (ranges: readonly Le
     return hash;
   };
   for (let index = 0; index < count; index += 1) {
-    const leaf = Buffer.from(leafHash(sha256, Buffer.from(`leaf ${index}`)));
+    const leaf = Buffer.from(leafHash(sha256, leafOf(index)));
     leaves.push(leaf);
     const added = appendedNodes(sha256, index, leaf, siblingsOf(index).map(at));
     for (const node of added) {
@@ -86,6 +89,51 @@ test("roots, paths and consistency proofs are those of RFC 9162, for every tree 
       expect(hexes(tree.hashesOf(consistencyRanges(earlier, size)))).toEqual(hexes(subproof(earlier, leaves, true)));
     }
   }
+});
+
+/** The leaves and hashes that implementations of RFC 6962 are compared by. */
+const known = ["", "00", "10", "2021", "3031", "40414243", "5051525354555657", "606162636465666768696a6b6c6d6e6f"];
+const knownRoots = [
+  "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+  "6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d",
+  "fac54203e7cc696cf0dfcb42c92a1d9dbaf70ad9e621f4bd8d98662f00e3c125",
+  "aeb6bcfe274b70a14fb067a5e5578264db0fa9b51af5e0ba159158f329e06e77",
+  "d37ee418976dd95753c1c73862b9398fa2a2cf9b4ff0fdfe8b30cd95209614b7",
+  "4e3bbb1f7b478dcfe71fb631631519a3bca12c9aefca1612bfce4c13a86264d4",
+  "76e67dadbcdf1e10e1b74ddc608abd2f98dfb16fbce75277b5232a127f2087ef",
+  "ddb89be403809e325750d3d263cd78929c2942b7942a34b77e122c9594a74c8c",
+  "5dc9da79a70659a9ad559cb701ded9a2ab9d823aad2f4960cfe370eff4604328",
+];
+
+test("known answers of RFC 6962: roots of the first leaves, inclusion in eight, consistency from one and six to eight", () => {
+  const tree = grow(8, (index) => Buffer.from(known[index] ?? "", "hex"));
+  expect(knownRoots.map((_, size) => hex(rootOf(tree, size)))).toEqual(knownRoots);
+  const at = (text: string): Buffer => Buffer.from(text, "hex");
+  const proofOfSixth = hexes(tree.hashesOf(inclusionRanges(5, 8)));
+  expect(proofOfSixth).toEqual([
+    "bc1a0643b12e4d2d7c77918f44e0f4f79a838b6cf9ec5b5c283e1f4d88599e6b",
+    "ca854ea128ed050b41b35ffc1b87b8eb2bde461e9e3b5596ece6b9d5975a0ae0",
+    "d37ee418976dd95753c1c73862b9398fa2a2cf9b4ff0fdfe8b30cd95209614b7",
+  ]);
+  const proofOfFirst = hexes(tree.hashesOf(consistencyRanges(1, 8)));
+  expect(proofOfFirst).toEqual([
+    "96a296d224f285c67bee93c30f8a309157f0daa35dc5b87e410b78630a09cfc7",
+    "5f083f0a1a33ca076a95279832580db3e0ef4584bdff1f54c8a360f50de3031e",
+    "6b47aaf29ee3c2af9af889bc1fb9254dabd31177f16232dd6aab035ca39bf6e4",
+  ]);
+  const proofOfSix = hexes(tree.hashesOf(consistencyRanges(6, 8)));
+  expect(proofOfSix).toEqual([
+    "0ebc5d3437fbe2db158b9f126a1d118e308181031d0a949f8dededebc558ef6a",
+    "ca854ea128ed050b41b35ffc1b87b8eb2bde461e9e3b5596ece6b9d5975a0ae0",
+    "d37ee418976dd95753c1c73862b9398fa2a2cf9b4ff0fdfe8b30cd95209614b7",
+  ]);
+  const [root, one, six] = [8, 1, 6].map((size) => at(knownRoots[size] ?? "")) as [Buffer, Buffer, Buffer];
+  const leaf = leafHash(sha256, at(known[5] ?? ""));
+  expect(verifyInclusion(sha256, { leafHash: leaf, index: 5, size: 8, path: proofOfSixth.map(at), root })).toBe(true);
+  const consistent = (earlierSize: number, earlierRoot: Buffer, proof: string[]) =>
+    verifyConsistency(sha256, { earlierSize, earlierRoot, size: 8, root, proof: proof.map(at) });
+  expect([consistent(1, one, proofOfFirst), consistent(6, six, proofOfSix)]).toEqual([true, true]);
+  expect(consistent(1, six, proofOfFirst)).toBe(false);
 });
 
 describe("an inclusion proof", () => {

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { createHash } from "node:crypto";
+import { createHash, X509Certificate } from "node:crypto";
 import { mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -15,8 +15,10 @@ import { sealCompleted } from "../../../server/features/evidence/sealing.ts";
 import { verifyEvidence } from "../../../server/features/evidence/verify.ts";
 import { ownEvidence, remoteEvidence, verifyFile } from "../../../server/features/evidence/verify-file.ts";
 import { AnchorKeys } from "../../../server/features/keys/contract.ts";
+import { sealSigner } from "../../../server/features/keys/service.ts";
 import { openOutbound } from "../../../server/kernel/outbound.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
+import { textOf } from "../../workers/rendering.ts";
 import {
   auditOf,
   enter,
@@ -87,7 +89,7 @@ describe("a completed envelope", () => {
   });
 
   test("is sealed, and independent judges find nothing wrong", async () => {
-    expect(envelope).toMatchObject({ status: "completed", seal: "sealed", sealLevel: "B-T" });
+    expect(envelope).toMatchObject({ status: "completed", seal: "sealed", sealLevel: "B-LTA" });
     const ca = path.join(folder, "ca.pem");
     const file = path.join(folder, "sealed.pdf");
     const pem = await app.call("/.well-known/svc/certificates.pem", { key: null });
@@ -123,6 +125,21 @@ describe("a completed envelope", () => {
       expect(text).toContain(expected);
     const completed = trail.data.find(({ type }) => type === "envelope.completed");
     expect(text.replaceAll(/\s/g, "")).toContain(completed?.hash);
+  });
+
+  test("has a standalone certificate that also says what became of the seal", async () => {
+    const text = textOf(await documentOf(app, envelope.id, "certificate")).replace(/\s+/g, " ");
+    expect(text).toContain(sha256(sealed));
+    expect(text).toMatch(/Time stamp of the seal .*2026-11-21 \d\d:\d\d:\d\d UTC/);
+    expect(text).toContain("Document time stamp");
+    for (const { hash } of (await auditOf(app, envelope.id)).data.filter(({ type }) => type === "envelope.completed"))
+      expect(text).toContain(hash);
+    const { certificates } = await sealSigner(app.deps);
+    const key = new X509Certificate(certificates[0] ?? "").publicKey.export({ type: "spki", format: "der" });
+    expect(text).toContain(sha256(key));
+    const pages = textOf(sealed).replace(/\s+/g, " ");
+    expect(pages).toContain(sha256(key));
+    expect(pages).toContain("stands in the seal, which was made after these pages");
   });
 
   test("is found by its hash, and its proof holds without the server", async () => {
@@ -184,7 +201,7 @@ describe("a completed envelope", () => {
     const letter = at + text.slice(at).search(/[a-f]/i);
     const other = Buffer.from(sealed);
     other[letter] = (other[letter] ?? 0) ^ 0x20;
-    expect(await verifyFile(app.deps, other, source, pins)).toMatchObject({ verdict: "invalid", exitCode: 1 });
+    expect(await verifyFile(app.deps, other, source, pins)).toMatchObject({ verdict: "unknown", exitCode: 1 });
     const longer = Buffer.concat([sealed, Buffer.from("% more\n")]);
     expect((await verifyFile(app.deps, longer, source, pins)).seals.problems).toEqual(["bytes-after-seal"]);
   });
@@ -192,6 +209,27 @@ describe("a completed envelope", () => {
   test("a second seal of the same envelope changes nothing", async () => {
     expect(await sealCompleted(app.deps, envelope.id, AbortSignal.timeout(60_000))).toBeUndefined();
   });
+});
+
+test("a German envelope in test mode has German certificates under the watermark", async () => {
+  clock.advance(60_000);
+  const tenant = { role: "Tenant", name: "\u064a\u0648\u0633\u0641 \u0628\u0646", email: "ada@example.com" };
+  const people = [tenant, { role: "Landlord", name: "Ben Beispiel", email: "ben@example.com" }];
+  const { id } = await send(app, template, { key: "test", envelope: { locale: "de-AT", recipients: people } });
+  for (const email of ["ada@example.com", "ben@example.com"]) {
+    await sign(app, email);
+    await app.jobs.idle();
+  }
+  for (const version of ["sealed", "certificate"]) {
+    const response = await app.call(`/v1/envelopes/${id}/document?version=${version}`, { key: "test" });
+    const text = textOf(Buffer.from(await response.arrayBuffer())).replace(/\s+/g, " ");
+    for (const words of ["Abschlusszertifikat", "Im Testmodus erstellt", "Code per E-Mail", "Zugestimmt", " UTC"])
+      expect(text).toContain(words);
+    // The letters of the watermark climb across the page, so that they are read as two words.
+    expect(text).toMatch(/\bTE\b/);
+    expect(text).toMatch(/\bST\b/);
+    expect(text).not.toMatch(/Certificate of completion|Identity|Signature level|not recorded/);
+  }
 });
 
 test("two seals at once end in one, and one leaf", async () => {

@@ -6,7 +6,7 @@ import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import {
   anchorSigner,
-  caCertificates,
+  authorities,
   ensureKeys,
   publicAnchorKeys,
   sealSigner,
@@ -19,7 +19,7 @@ import { openSecrets, type Secrets } from "../../../server/kernel/secrets.ts";
 let folder: string;
 let db: Database;
 let secrets: Secrets;
-const deps = () => ({ db, secrets, clock: systemClock });
+const deps = () => ({ db, secrets, clock: systemClock, config: {} });
 const file = (name: string): string => path.join(folder, name);
 const open = () => openDatabase({ file: file("signet.db"), secrets });
 const openssl = (...args: string[]): string => execFileSync("openssl", args, { stdio: "pipe" }).toString();
@@ -29,7 +29,9 @@ beforeAll(async () => {
   secrets = openSecrets(Buffer.alloc(32, 7));
   db = await open();
   await ensureKeys(deps());
-  const [ca = ""] = await caCertificates(db.read);
+  const {
+    seals: [ca = ""],
+  } = await authorities(db.read);
   await writeFile(file("ca.pem"), ca);
   const signers = { seal: await sealSigner(deps()), timestamp: await timestampAuthority(deps()) };
   for (const [name, { certificates }] of Object.entries(signers)) {

@@ -5,12 +5,12 @@ import {
   decideSend,
   hashCode,
   judgeAttempt,
-  maskEmail,
   maskPhone,
   newCode,
 } from "../../../server/features/signing/codes.ts";
 import { acceptedText, consentFor } from "../../../server/features/signing/consent.ts";
 import { openSecrets } from "../../../server/kernel/secrets.ts";
+import { maskEmail } from "../../../server/kernel/wire.ts";
 
 const minute = 60_000;
 const secrets = openSecrets(randomBytes(32));
@@ -67,15 +67,26 @@ describe("one-time codes", () => {
 
 describe("consent", () => {
   test("the built-in statement, and what was accepted of it", () => {
-    const offered = consentFor({ consentText: null, locale: "de" });
+    const offered = consentFor({ consentText: null, locale: "de" }, "sv");
     expect(offered.locale).toBe("en");
     expect(acceptedText(offered, { version: offered.version, locale: "en" })?.textSha256).toBe(offered.textSha256);
     expect(acceptedText(offered, { version: "0", locale: "en" })).toBeUndefined();
     expect(acceptedText(offered, { version: offered.version, locale: "de" })).toBeUndefined();
   });
 
+  test("the built-in statement in the signer's language, and English beside it", () => {
+    const offered = consentFor({ consentText: null, locale: "en" }, "de-AT");
+    const english = consentFor({ consentText: null, locale: "en" }, "en");
+    expect(offered).toMatchObject({ locale: "de", version: english.version, english: { text: english.text } });
+    expect(offered.text).toContain("elektronische Unterschrift");
+    const accepted = (locale: string) => acceptedText(offered, { version: offered.version, locale })?.textSha256;
+    expect(accepted("de")).toBe(offered.textSha256);
+    expect(accepted("en")).toBe(english.textSha256);
+    expect(accepted("fr")).toBeUndefined();
+  });
+
   test("a statement of the template, with English beside it", () => {
-    const offered = consentFor({ consentText: "Ich bin einverstanden.", locale: "de" });
+    const offered = consentFor({ consentText: "Ich bin einverstanden.", locale: "de" }, "en");
     expect(offered.locale).toBe("de");
     expect(offered.version).toMatch(/^custom-[0-9a-f]{12}$/);
     expect(offered.english.textSha256).not.toBe(offered.textSha256);
@@ -83,7 +94,7 @@ describe("consent", () => {
     const english = acceptedText(offered, { version: offered.version, locale: "en" });
     expect(german?.textSha256).toBe(offered.textSha256);
     expect(english?.textSha256).toBe(offered.english.textSha256);
-    const own = consentFor({ consentText: "I agree.", locale: "en-GB" });
+    const own = consentFor({ consentText: "I agree.", locale: "en-GB" }, "en-GB");
     expect(own.english.text).toBe("I agree.");
   });
 });

@@ -34,12 +34,17 @@ export const items = [
   { id: "landlord-sign", role: "Landlord", type: "signature", ...box(2, 320) },
 ];
 
-export type TemplateOptions = { settings?: Record<string, unknown>; roles?: unknown[] };
+export type TemplateOptions = {
+  settings?: Record<string, unknown>;
+  roles?: unknown[];
+  /** Instead of `samplePdf`; of as many pages. */
+  pdf?: Uint8Array;
+};
 
 /** Uploads, drafts and publishes. @returns the template's id */
 export async function publishTemplate(app: TestAppliance, options: TemplateOptions = {}): Promise<string> {
   const template = Id.parse((await ok(app, 201, "/v1/templates", { json: { name: "Rental agreement" } })).body).id;
-  const body = Buffer.from(await samplePdf());
+  const body = Buffer.from(options.pdf ?? (await samplePdf()));
   const file = await ok(app, 201, `/v1/templates/${template}/files`, {
     body,
     headers: { "content-type": "application/pdf" },

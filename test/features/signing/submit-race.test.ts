@@ -17,6 +17,7 @@ const request: RequestInfo = {
   userAgent: "test",
   header: () => null,
   signal: new AbortController().signal,
+  stillAllowed: async () => true,
   remember: null,
 };
 const to = { name: "Nina Neu", email: "nina@example.com", reason: "She signs for the firm." };

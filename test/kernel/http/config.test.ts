@@ -1,14 +1,10 @@
-import { execFileSync } from "node:child_process";
-import { X509Certificate } from "node:crypto";
 import { chmod, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
-import { request } from "node:https";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { startAppliance } from "../../../server/compose.ts";
 import { ConfigError, loadConfig, withPort } from "../../../server/config.ts";
 import { createLog } from "../../../server/kernel/log.ts";
-import { loadTls } from "../../../server/tls.ts";
 
 let folder: string;
 beforeEach(async () => {
@@ -105,60 +101,6 @@ describe("settings", () => {
     expect(withPort(load({ SIGNET_PORT: "0" }), 4711)).toMatchObject({ port: 4711, baseUrl: "http://127.0.0.1:4711" });
     const fixed = load({ SIGNET_PORT: "0", SIGNET_BASE_URL: "https://sign.example.com" });
     expect(withPort(fixed, 4711).baseUrl).toBe("https://sign.example.com");
-  });
-});
-
-describe("TLS", () => {
-  it("is not needed on loopback or behind a proxy", async () => {
-    expect(await loadTls(load())).toBeNull();
-    expect(await loadTls(load({ SIGNET_HOST: "::1" }))).toBeNull();
-    expect(await loadTls(load({ SIGNET_HOST: "0.0.0.0", SIGNET_TRUSTED_PROXIES: "10.0.0.1" }))).toBeNull();
-  });
-
-  it("comes from a certificate of its own elsewhere, made once, its key for the owner's eyes", async () => {
-    const config = load({ SIGNET_HOST: "0.0.0.0", SIGNET_PORT: "0", SIGNET_BASE_URL: "https://sign.example.com" });
-    const first = await loadTls(config);
-    expect(first?.selfSigned).toBe(true);
-    expect((await loadTls(config))?.cert.equals(first?.cert ?? Buffer.alloc(0))).toBe(true);
-    const { mode } = await stat(path.join(folder, "tls", "self-signed.key"));
-    expect(mode & 0o777).toBe(0o600);
-    const text = execFileSync("openssl", ["x509", "-noout", "-text"], { input: first?.cert }).toString();
-    expect(text).toContain("DNS:sign.example.com");
-    expect(text).toContain("DNS:localhost");
-    expect(text).toContain("TLS Web Server Authentication");
-
-    const appliance = await startAppliance({ config, log: createLog("silent") });
-    const { port } = appliance.deps.config;
-    const status = await new Promise<number | undefined>((resolve, reject) => {
-      const asked = request(
-        { host: "127.0.0.1", port, path: "/healthz", servername: "sign.example.com", ca: first?.cert, agent: false },
-        (response) => {
-          response.resume();
-          resolve(response.statusCode);
-        },
-      );
-      asked.once("error", reject);
-      asked.end();
-    });
-    await appliance.stop(0);
-    expect(status).toBe(200);
-  });
-
-  it("names an address that is a number, and is made anew when the address changes", async () => {
-    const at = (host: string) => load({ SIGNET_HOST: "0.0.0.0", SIGNET_BASE_URL: `https://${host}` });
-    const first = await loadTls(at("192.168.1.5"));
-    expect(new X509Certificate(first?.cert ?? "").checkIP("192.168.1.5")).toBe("192.168.1.5");
-    const second = await loadTls(at("sign.example.org"));
-    expect(new X509Certificate(second?.cert ?? "").checkHost("sign.example.org")).toBe("sign.example.org");
-    expect((await loadTls(at("sign.example.org")))?.cert.equals(second?.cert ?? Buffer.alloc(0))).toBe(true);
-  });
-
-  it("from files that cannot be read stops the start and names the setting", async () => {
-    const config = load({
-      SIGNET_TLS_CERT: path.join(folder, "none.pem"),
-      SIGNET_TLS_KEY: path.join(folder, "none.key"),
-    });
-    await expect(loadTls(config)).rejects.toThrow(/^SIGNET_TLS_CERT cannot be read/);
   });
 });
 

@@ -9,7 +9,7 @@ const place = { t: "2026-11-21T09:10:00.000Z", id: "env_000000000000000000000001
 
 function refusal(cursor: string): unknown {
   try {
-    return decodeCursor(secrets, cursor);
+    return decodeCursor(secrets, "list", cursor);
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     return { code: error.code, errors: error.options.errors?.map((entry) => ({ ...entry, detail: "" })) };
@@ -18,13 +18,13 @@ function refusal(cursor: string): unknown {
 
 describe("cursors", () => {
   it("come back as the place they were made from and stay within 200 characters", () => {
-    const cursor = encodeCursor(secrets, place);
+    const cursor = encodeCursor(secrets, "list", place);
     expect(cursor.length).toBeLessThanOrEqual(200);
-    expect(decodeCursor(secrets, cursor)).toEqual(place);
+    expect(decodeCursor(secrets, "list", cursor)).toEqual(place);
   });
 
   it("are refused after any change of any character", () => {
-    const cursor = encodeCursor(secrets, place);
+    const cursor = encodeCursor(secrets, "list", place);
     const refused = { code: "validation-failed", errors: [{ parameter: "cursor", code: "format", detail: "" }] };
     for (let i = 0; i < cursor.length; i++) {
       const changed = cursor.slice(0, i) + (cursor[i] === "A" ? "B" : "A") + cursor.slice(i + 1);
@@ -34,23 +34,29 @@ describe("cursors", () => {
     for (const bad of ["", "A", `${cursor}!`, `${cursor}=`, ` ${cursor}`, `${cursor}A`, "ä".repeat(50)]) {
       expect(refusal(bad), bad).toEqual(refused);
     }
-    expect(() => decodeCursor(openSecrets(randomBytes(32)), cursor)).toThrow(AppError);
+    expect(() => decodeCursor(openSecrets(randomBytes(32)), "list", cursor)).toThrow(AppError);
+  });
+
+  it("are refused by another list", () => {
+    expect(() => decodeCursor(secrets, "other", encodeCursor(secrets, "list", place))).toThrow(AppError);
   });
 
   it("end with the last page", () => {
     const rows = [1, 2, 3].map((n) => ({ t: "", id: String(n) }));
     const first = pageOf(
       secrets,
+      "list",
       rows,
       2,
       (row) => row,
       ({ id }) => id,
     );
     expect(first).toMatchObject({ hasMore: true });
-    expect(decodeCursor(secrets, first.nextCursor ?? "")).toEqual({ t: "", id: "2" });
+    expect(decodeCursor(secrets, "list", first.nextCursor ?? "")).toEqual({ t: "", id: "2" });
     expect(
       pageOf(
         secrets,
+        "list",
         rows,
         3,
         (row) => row,
@@ -61,6 +67,6 @@ describe("cursors", () => {
       hasMore: false,
       nextCursor: null,
     });
-    expect(pageOf(secrets, [], 3, (row: { t: string; id: string }) => row, String).nextCursor).toBeNull();
+    expect(pageOf(secrets, "list", [], 3, (row: { t: string; id: string }) => row, String).nextCursor).toBeNull();
   });
 });

@@ -56,6 +56,17 @@ describe("syntax", () => {
     );
   });
 
+  test("hexadecimal strings are read with white space, in either case and with an odd digit; nothing else stands in them", () => {
+    const read = (text: string) => {
+      const string = parsed(text);
+      return string instanceof PdfString ? Buffer.from(string.bytes).toString("hex") : string;
+    };
+    for (const text of ["<0aFfB0>", "<0a ff\nB 0>", "<0AFFB>", "< 0affb >"]) expect(read(text)).toBe("0affb0");
+    expect(read("<>")).toBe("");
+    for (const text of ["<0g>", "<g0>", "<0a-0>", "<0a\xe4\xe4>", "<0a", "<"])
+      expect(() => parsed(text)).toThrow(PdfError);
+  });
+
   test("no input makes the parser fail otherwise than with a code", () => {
     const bits = [
       "<<",
@@ -251,7 +262,7 @@ describe("hostile files end in a code, quickly", () => {
     expect(caught).toBeInstanceOf(PdfError);
     expect(caught).toMatchObject({ code });
     // Generous: a shared machine may be slow, an unbounded parser would take minutes.
-    expect(performance.now() - started).toBeLessThan(5000);
+    expect(performance.now() - started).toBeLessThan(20_000);
   });
 
   test("references that lead nowhere or in circles read as null", () => {

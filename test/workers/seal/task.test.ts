@@ -59,6 +59,7 @@ const ports = (changes: Partial<TaskPorts> = {}): TaskPorts => ({
   signTimestamp: unexpected,
   timestampTime: unexpected,
   requestTimestamp: unexpected,
+  revocationList: unexpected,
   ...changes,
 });
 const builtIn = (): TimestampSource => ({
@@ -92,6 +93,7 @@ async function input(timestamp: TimestampSource | null): Promise<Tasks["seal"]["
     level: timestamp ? "B-T" : "B-B",
     fieldName: "Seal",
     timestamp,
+    archive: null,
   };
 }
 

@@ -1,0 +1,129 @@
+import { once } from "node:events";
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { createServer as createHttpServer } from "node:http";
+import { createServer, type Server, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { axeFinds } from "./axe.ts";
+import { startMain } from "./main-process.ts";
+import { chooseAppliance, openConsole, startBrowser } from "./window.ts";
+
+/** What the console shows while no appliance answers: the real bundles in Chromium, at sockets that are as they must not be. */
+
+let main: Awaited<ReturnType<typeof startMain>>;
+let browser: Browser;
+const folder = mkdtempSync(path.join(tmpdir(), "signet-console-states-"));
+beforeAll(async () => {
+  [main, browser] = await Promise.all([startMain(), startBrowser()]);
+});
+const closers: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close();
+});
+afterAll(async () => {
+  await browser?.close();
+  main?.stop();
+  rmSync(folder, { recursive: true });
+});
+
+async function listen(server: Server, name: string): Promise<string> {
+  const socket = path.join(folder, name);
+  const clients = new Set<Socket>();
+  server.on("connection", (client) => clients.add(client));
+  server.listen(socket);
+  await once(server, "listening");
+  closers.push(async () => {
+    for (const client of clients) client.destroy();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  return socket;
+}
+
+/** Opens the overview with the socket chosen and waits until its place says how the appliance is. */
+async function show(
+  socket: string,
+  remote: boolean,
+  state: string,
+): Promise<{ page: Page; done: () => Promise<void> }> {
+  await chooseAppliance(main, { socket, remote });
+  const { page, problems } = await openConsole(browser, main);
+  await page.getByRole("heading", { level: 1, name: state, exact: true }).waitFor();
+  return {
+    page,
+    done: async () => {
+      await axeFinds(page, state);
+      expect(problems).toEqual([]);
+      await page.context().close();
+    },
+  };
+}
+const commands = (page: Page) =>
+  page.locator("main input[readonly]").evaluateAll((fields) => fields.map((field) => Reflect.get(field, "value")));
+const buttons = (page: Page) => page.getByRole("main").getByRole("button").allTextContents();
+
+test("stopped: the service can be started, here or in a terminal", async () => {
+  const { page, done } = await show(path.join(folder, "none.sock"), false, "Stopped");
+  await expect.poll(() => commands(page)).toEqual(["sudo systemctl start signet", "sudo journalctl -u signet -n 50"]);
+  expect((await buttons(page)).filter((text) => text !== "Copy")).toEqual(["Start the service", "Check again"]);
+  await done();
+});
+
+test("starting: nothing is started once more, and it says how to see how far it is", async () => {
+  const { page, done } = await show(await listen(createServer(), "silent.sock"), false, "Starting");
+  await page.getByText("takes connections and does not answer yet").waitFor();
+  await expect.poll(() => commands(page)).toEqual(["sudo journalctl -u signet -n 50"]);
+  expect((await buttons(page)).filter((text) => text !== "Copy")).toEqual(["Check again"]);
+  await done();
+});
+
+test("broken: the cause in its own words, a restart and the log", async () => {
+  const stranger = createHttpServer((_request, response) => response.writeHead(500).end("<h1>It works</h1>"));
+  const { page, done } = await show(await listen(stranger, "stranger.sock"), false, "Broken");
+  await page.getByText("The appliance answered with status 500, which cannot be understood.").waitFor();
+  await expect.poll(() => commands(page)).toEqual(["sudo systemctl restart signet", "sudo journalctl -u signet -n 50"]);
+  expect((await buttons(page)).filter((text) => text !== "Copy")).toEqual(["Restart the service", "Check again"]);
+  await done();
+});
+
+test("not allowed: which group it takes, and nothing that only an administrator could do", async () => {
+  const { page, done } = await show(path.join(folder, "locked.sock"), false, "Stopped");
+  const socket = await listen(createServer(), "locked.sock");
+  const { getuid, seteuid } = process;
+  if (!getuid || !seteuid) throw new Error("this machine has no users");
+  // Root may open every socket: be somebody else for as long as this takes.
+  if (getuid() === 0) {
+    seteuid(65_534);
+    closers.unshift(() => seteuid(0));
+  } else chmodSync(socket, 0);
+  await page.getByRole("button", { name: "Check again" }).click();
+  await page.getByRole("heading", { level: 1, name: "Not allowed", exact: true }).waitFor();
+  await page.getByText("sudo usermod -aG signet-admin").waitFor();
+  expect(await commands(page)).toEqual([]);
+  expect((await buttons(page)).filter((text) => text !== "Copy")).toEqual(["Check again"]);
+  await done();
+});
+
+test("remote: how the forwarding is set up again, and nothing of this machine", async () => {
+  const socket = path.join(folder, "forwarded.sock");
+  const { page, done } = await show(socket, true, "Stopped");
+  await page.getByText(`ssh -N -L ${socket}:/run/signet/admin.sock signet.example.com`).waitFor();
+  expect(await commands(page)).toEqual(["sudo systemctl status signet"]);
+  expect((await buttons(page)).filter((text) => text !== "Copy")).toEqual(["Check again"]);
+  await done();
+});
+
+test("every command that the console shows is one of the installed package", () => {
+  const root = path.resolve(import.meta.dirname, "../..");
+  const renderer = path.join(root, "apps/console/src/renderer");
+  const sources = readdirSync(renderer, { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".tsx"))
+    .map((name) => path.join(renderer, name));
+  const words = ["en", "de"].map((language) => path.join(root, `apps/shared/catalogue/${language}/console.json`));
+  const shown = [...sources, ...words].map((file) => readFileSync(file, "utf8")).join("\n");
+  expect(shown).not.toMatch(/npm run|npx |server\/main\.ts/);
+  const calls = [...shown.matchAll(/(\w+) signet (?:[a-z]+-)?[a-z]+ ?(?:[a-z-]+)?["'`$]/g)].map(([call]) => call);
+  expect(calls.length).toBeGreaterThan(1);
+  expect(calls.filter((call) => !/^(sudo|start|restart|status|u) signet /.test(call))).toEqual([]);
+});

@@ -1,0 +1,215 @@
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { buildApps } from "../../scripts/build-apps.ts";
+import { sessionCookieName } from "../../server/features/identity/sessions.ts";
+import { person } from "../features/organization/support.ts";
+import { startAppliance, type TestAppliance } from "../harness/appliance.ts";
+import { desktop, launch, phone, seriousFindings, type Visit, visit } from "./browser.ts";
+
+/** The settings of an organization, its members and its record, as owners, administrators and members meet them. */
+
+vi.setConfig({ testTimeout: 180_000 });
+const patient = { timeout: 120_000 };
+
+let app: TestAppliance;
+let browser: Browser;
+let visits: Visit[] = [];
+
+beforeAll(async () => {
+  await buildApps();
+  app = await startAppliance();
+  browser = await launch();
+}, 120_000);
+
+afterEach(async () => {
+  const troubles = visits.flatMap((one) => one.troubles);
+  await Promise.all(visits.map(({ context }) => context.close()));
+  visits = [];
+  expect(troubles).toEqual([]);
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await app?.stop();
+});
+
+/** Opens a page of the settings as this person, the owner unless said otherwise. */
+async function open(section: string, user?: string, options: BrowserContextOptions = desktop): Promise<Page> {
+  const seen = await visit(browser, options);
+  visits.push(seen);
+  const value = (await app.signIn(user)).slice(sessionCookieName.length + 1);
+  // Chromium counts a loopback address as secure, the protocol for setting cookies does not.
+  const url = `https://${new URL(app.url).hostname}`;
+  await seen.context.addCookies([
+    { name: sessionCookieName, value, url, httpOnly: true, secure: true, sameSite: "Lax" },
+  ]);
+  await seen.page.goto(`${app.url}/settings/${section}`);
+  await seen.page.getByRole("heading", { level: 1 }).waitFor();
+  return seen.page;
+}
+
+async function clean(page: Page): Promise<void> {
+  expect(await seriousFindings(page)).toEqual([]);
+  expect(await page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")).toBe(true);
+}
+
+const dialog = (page: Page) => page.getByRole("dialog");
+const row = (page: Page, text: string) => page.locator("tbody tr", { hasText: text });
+const sections = (page: Page) => page.getByRole("navigation", { name: "Settings" }).getByRole("link").allTextContents();
+const told = (page: Page, text: string) => page.locator(".toast", { hasText: text }).waitFor();
+
+describe("members", () => {
+  test("are invited, and their invitation mailed again or revoked", async () => {
+    const page = await open("members");
+    await page.getByText("No invitation is open.").waitFor();
+    await page.getByRole("button", { name: "Invite somebody" }).click();
+    await dialog(page).getByRole("button", { name: "Send the invitation" }).click();
+    await dialog(page).getByText("Enter an e-mail address.").waitFor();
+    await clean(page);
+    await dialog(page).getByLabel("E-mail address").fill("Guest@example.org");
+    await dialog(page).getByRole("radio", { name: "Administrator" }).check();
+    await dialog(page).getByLabel("Language of the mail").selectOption("de");
+    await dialog(page).getByRole("button", { name: "Send the invitation" }).click();
+    await told(page, "Guest@example.org is invited.");
+    await row(page, "Guest@example.org").getByText("Administrator").waitFor();
+    const mail = (await app.mail()).find(({ to }) => to.email === "Guest@example.org");
+    expect(mail?.text).toContain("Administrator");
+    await clean(page);
+
+    await page.getByRole("button", { name: "Mail again to Guest@example.org" }).click();
+    await page.getByRole("alert").getByText("less than a minute ago").waitFor();
+    await page.getByRole("alert").getByText("Request id").waitFor();
+    await page.getByRole("button", { name: "Revoke the invitation of Guest@example.org" }).click();
+    await dialog(page).getByRole("button", { name: "Revoke" }).click();
+    await page.getByText("No invitation is open.").waitFor();
+  });
+
+  test("get another role, with a question before it is an owner's; the last owner stays and is told why", async () => {
+    const max = await person(app, "Max", "member");
+    const page = await open("members");
+    await row(page, "Olive Owner").getByText("The only owner.").waitFor();
+    expect(await row(page, "Olive Owner").getByRole("combobox").count()).toBe(0);
+    const role = page.getByRole("combobox", { name: "Role of Max" });
+    await role.selectOption("admin");
+    await page.getByRole("dialog").getByRole("button", { name: "Make administrator" }).click();
+    await told(page, "Max is Administrator now.");
+    await role.selectOption("owner");
+    await dialog(page).getByRole("button", { name: "Cancel" }).click();
+    await expect.poll(() => role.inputValue(), patient).toBe("admin");
+    await role.selectOption("owner");
+    await dialog(page).getByRole("button", { name: "Make owner" }).click();
+    await told(page, "Max is Owner now.");
+    // With a second one the first may go.
+    await page.getByRole("combobox", { name: "Role of Olive Owner" }).waitFor();
+    await clean(page);
+    await page.getByRole("button", { name: "Remove Max" }).click();
+    await dialog(page).getByText(max.email).waitFor();
+    await dialog(page).getByRole("button", { name: "Remove" }).click();
+    await told(page, "Max is no longer a member.");
+    expect((await max.as("GET", "/v1/envelopes")).status).toBe(403);
+  });
+
+  test("who administrate change no owners; plain members manage nobody", async () => {
+    const admin = await person(app, "Ada", "admin");
+    const page = await open("members", admin.id);
+    await row(page, "Olive Owner").getByText("Only owners change the role of an owner.").waitFor();
+    expect(await page.getByRole("combobox", { name: "Role of Ada" }).locator("option").allTextContents()).toEqual([
+      "Administrator",
+      "Member",
+    ]);
+    const plain = await person(app, "Paul", "member");
+    const other = await open("members", plain.id);
+    await other.getByRole("heading", { name: "Members are managed by owners and administrators" }).waitFor();
+    expect(await sections(other)).toEqual(["My account", "Organization"]);
+    await clean(other);
+  });
+});
+
+describe("the organization", () => {
+  test("is renamed, its zone found by a part of the name; leaving unsaved is asked about", async () => {
+    const page = await open("organization");
+    expect(await sections(page)).toEqual([
+      "My account",
+      "Organization",
+      "Members",
+      "API keys",
+      "Activity",
+      "Branding (later)",
+    ]);
+    const form = page.locator("form").filter({ has: page.getByLabel("Address for notices") });
+    const save = form.getByRole("button", { name: "Save" });
+    expect(await save.isDisabled()).toBe(true);
+    await page.getByLabel("Name").fill("Renamed AG");
+    await page.getByLabel("Address for notices").fill("nobody");
+    await save.click();
+    await page.getByText("Enter an e-mail address, or nothing.").waitFor();
+    await clean(page);
+    await page.getByLabel("Address for notices").fill("office@example.com");
+    const zone = page.getByRole("combobox", { name: "Time zone" });
+    await zone.fill("zuri");
+    await page.getByRole("option", { name: "Europe/Zurich" }).click();
+    await page.getByRole("link", { name: "Members", exact: true }).click();
+    await dialog(page).getByRole("button", { name: "Stay on this page" }).click();
+    await save.click();
+    await told(page, "Saved.");
+    await page.locator("aside").getByText("Renamed AG").waitFor();
+    await page.getByRole("link", { name: "Activity" }).click();
+    const entry = page.locator(".audit-list > li").first();
+    await entry.getByText("Olive Owner changed the organization.").waitFor();
+    expect(await entry.getByRole("listitem").allTextContents()).toEqual([
+      "Name: Example Ltd → Renamed AG",
+      "Time zone: UTC → Europe/Zurich",
+      "Address for notices: nothing → office@example.com",
+    ]);
+    await clean(page);
+  });
+
+  test("is left by a member, and not by its only owner", async () => {
+    const owner = await open("organization");
+    await owner.getByText("You are the only owner of").waitFor();
+    expect(await owner.getByRole("button", { name: "Leave the organization" }).count()).toBe(0);
+    const lea = await person(app, "Lea", "member");
+    const page = await open("organization", lea.id);
+    await page.getByText("Owners and administrators change these settings.").waitFor();
+    await clean(page);
+    await page.getByRole("button", { name: "Leave the organization" }).click();
+    await dialog(page).getByRole("button", { name: "Leave" }).click();
+    await page.getByRole("heading", { name: "You are in no organization" }).waitFor();
+    expect((await lea.as("GET", "/auth/session")).body).toMatchObject({ organizations: [] });
+  });
+});
+
+test("the record shows older entries on demand, in sentences", async () => {
+  const ann = await person(app, "Ann", "admin");
+  for (let index = 0; index < 16; index += 1) {
+    await ann.as("PATCH", "/auth/organization", { name: `Name ${index}` });
+    await ann.as("PATCH", "/auth/organization", { name: "Renamed AG" });
+  }
+  const page = await open("audit");
+  const entries = page.locator(".audit-list > li");
+  await entries.first().waitFor();
+  expect(await entries.count()).toBe(30);
+  await page.getByRole("button", { name: "Show more" }).click();
+  await page.getByText("Ann joined as administrator.").waitFor();
+  const sentences = await entries.locator("p:first-child").allTextContents();
+  for (const sentence of sentences) expect(sentence).not.toMatch(/_|\{\{|undefined/);
+  await clean(page);
+});
+
+test("on a phone the pages fit, dark and in German too", async () => {
+  for (const [options, heading] of [
+    [{ ...phone, colorScheme: "dark" as const }, "Members"],
+    [{ ...phone, locale: "de-CH" }, "Mitglieder"],
+  ] as const) {
+    const page = await open("members", undefined, options);
+    await page.getByRole("heading", { level: 1, name: heading }).waitFor();
+    await row(page, "Olive Owner").waitFor();
+    await clean(page);
+    for (const section of ["organization", "audit"]) {
+      await page.goto(`${app.url}/settings/${section}`);
+      await page.getByRole("heading", { level: 1 }).waitFor();
+      await page.locator("form, .audit-list").first().waitFor();
+      await clean(page);
+    }
+  }
+});

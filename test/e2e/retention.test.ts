@@ -1,0 +1,163 @@
+import { readFile } from "node:fs/promises";
+import { inflateRawSync } from "node:zlib";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
+import { buildApps } from "../../scripts/build-apps.ts";
+import { bundleFiles } from "../../server/features/evidence/bundle-contents.ts";
+import { readZip } from "../../server/features/evidence/zip.ts";
+import { sessionCookieName } from "../../server/features/identity/sessions.ts";
+import { sealedEnvelope } from "../features/evidence/bundle-support.ts";
+import { dayMs, runNow } from "../features/retention/support.ts";
+import { movableClock, publishTemplate } from "../features/signing/flow.ts";
+import { startAppliance, type TestAppliance } from "../harness/appliance.ts";
+import { desktop, launch, phone, seriousFindings, settled, type Visit, visit } from "./browser.ts";
+
+/** How long documents are kept, what keeps them, and what is left of them, as an administrator meets it in two languages. */
+
+vi.setConfig({ testTimeout: 180_000 });
+const german = { ...desktop, locale: "de-DE" };
+
+let app: TestAppliance;
+let browser: Browser;
+let envelope: string;
+let visits: Visit[] = [];
+const clock = movableClock(new Date().toISOString());
+
+beforeAll(async () => {
+  await buildApps();
+  // Before anything is typeset: that points fontconfig of this process, and of its children, to one folder.
+  browser = await launch();
+  app = await startAppliance({ clock });
+  envelope = await sealedEnvelope(app, clock, await publishTemplate(app));
+}, 180_000);
+
+afterEach(async () => {
+  const troubles = visits.flatMap((one) => one.troubles);
+  await Promise.all(visits.map(({ context }) => context.close()));
+  visits = [];
+  expect(troubles).toEqual([]);
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await app?.stop();
+});
+
+async function open(path: string, options: BrowserContextOptions = desktop): Promise<Page> {
+  const seen = await visit(browser, options);
+  visits.push(seen);
+  const value = (await app.signIn()).slice(sessionCookieName.length + 1);
+  // Chromium counts a loopback address as secure, the protocol for setting cookies does not.
+  const url = `https://${new URL(app.url).hostname}`;
+  await seen.context.addCookies([
+    { name: sessionCookieName, value, url, httpOnly: true, secure: true, sameSite: "Lax" },
+  ]);
+  await seen.page.goto(`${app.url}${path}`);
+  await seen.page.getByRole("heading", { level: 1 }).waitFor();
+  return seen.page;
+}
+
+async function clean(page: Page, picture: string): Promise<void> {
+  await settled(page);
+  expect(await seriousFindings(page)).toEqual([]);
+  expect(await page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")).toBe(true);
+  const folder = process.env.SIGNET_TEST_PICTURES;
+  if (folder) await page.screenshot({ path: `${folder}/retention-${picture}.png`, fullPage: true });
+}
+
+async function downloadedFrom(page: Page, button: string): Promise<{ name: string; bytes: Buffer }> {
+  const [download] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("button", { name: button, exact: true }).click(),
+  ]);
+  return { name: download.suggestedFilename(), bytes: await readFile(await download.path()) };
+}
+
+const keeping = (page: Page, title: string) =>
+  page.locator("section", { has: page.getByRole("heading", { name: title, exact: true }) });
+
+test("the time is set after a question, and a wrong one is refused where it was typed", async () => {
+  const page = await open("/settings/organization");
+  const section = keeping(page, "How long documents are kept");
+  expect(await section.getByRole("radio", { name: "For ever" }).isChecked()).toBe(true);
+  await section.getByRole("radio", { name: /number of days/ }).check();
+  await section.getByRole("textbox", { name: "Days" }).fill("0");
+  await section.getByRole("button", { name: "Save" }).click();
+  await section.getByText("Enter a whole number from 1 to 36500.").waitFor();
+  await clean(page, "wrong");
+  await section.getByRole("textbox", { name: "Days" }).fill("30");
+  await section.getByRole("button", { name: "Save" }).click();
+  const question = page.getByRole("dialog");
+  await question.getByText("Deleted documents cannot be brought back.", { exact: false }).waitFor();
+  await clean(page, "question");
+  await question.getByRole("button", { name: "Keep for 30 days" }).click();
+  await page.locator(".toast", { hasText: "Saved." }).waitFor();
+  const again = await open("/settings/organization", { ...phone, locale: "de-DE" });
+  const abschnitt = keeping(again, "Aufbewahrung der Dokumente");
+  expect(await abschnitt.getByRole("textbox", { name: "Tage" }).inputValue()).toBe("30");
+  await clean(again, "phone-de");
+});
+
+test("an envelope is put on hold and released; its evidence is downloaded", async () => {
+  const page = await open(`/envelopes/${envelope}`);
+  const section = keeping(page, "Keeping");
+  await section.getByText("Documents are deleted after").waitFor();
+  await section.getByRole("button", { name: "Put on hold" }).click();
+  const dialog = page.getByRole("dialog");
+  const confirm = dialog.getByRole("button", { name: "Put on hold" });
+  expect(await confirm.isDisabled()).toBe(true);
+  await dialog.getByLabel("Reason").fill("Court case 12/26");
+  await clean(page, "hold-dialog");
+  await confirm.click();
+  await section.getByText("by Olive Owner: Court case 12/26").waitFor();
+  expect(await section.getByText("Documents are deleted after").count()).toBe(0);
+  await clean(page, "held");
+
+  const deutsch = await open(`/envelopes/${envelope}`, german);
+  const abschnitt = keeping(deutsch, "Aufbewahrung");
+  await abschnitt.getByText("Vor dem Löschen geschützt").waitFor();
+  await clean(deutsch, "held-de");
+  await abschnitt.getByRole("button", { name: "Schutz aufheben" }).click();
+  await deutsch.getByRole("dialog").getByRole("button", { name: "Schutz aufheben" }).click();
+  await abschnitt.getByRole("button", { name: "Vor dem Löschen schützen" }).waitFor();
+  await abschnitt.getByText("Dokumente werden gelöscht nach").waitFor();
+
+  const { name, bytes } = await downloadedFrom(page, "Download the evidence");
+  expect(name).toMatch(/\.zip$/);
+  const files = await readZip(new Uint8Array(bytes), async (part) => inflateRawSync(part));
+  expect([...files.keys()]).toContain(bundleFiles.verifier);
+});
+
+test("the whole record is downloaded in both forms", async () => {
+  const page = await open("/settings/audit", german);
+  await page.getByRole("heading", { name: "Gesamtes Protokoll" }).waitFor();
+  await clean(page, "audit-de");
+  const lines = await downloadedFrom(page, "Als JSON Lines herunterladen");
+  expect(lines.name).toMatch(/^audit-live-.*\.jsonl$/);
+  const heads = lines.bytes
+    .toString("utf8")
+    .trimEnd()
+    .split("\n")
+    .filter((line) => line.includes('"svc.audit-head"'));
+  expect(heads.join()).toContain(envelope);
+  const rows = await downloadedFrom(page, "Als CSV herunterladen");
+  expect(rows.name).toMatch(/^audit-live-.*\.csv$/);
+  expect(rows.bytes.toString("utf8")).toContain(`"head","${envelope}"`);
+});
+
+test("after its time nothing offers the files any more, and the trail says why", async () => {
+  clock.advance(31 * dayMs);
+  await runNow(app);
+  for (const [options, text, trail, picture] of [
+    [desktop, "Documents deleted", "Documents deleted, as the organization's retention asks", "deleted"],
+    [german, "Dokumente gelöscht", "Dokumente gelöscht", "deleted-de"],
+  ] as const) {
+    const page = await open(`/envelopes/${envelope}`, options);
+    const files = page.locator("section", { has: page.locator("#files") });
+    await files.getByText(text).waitFor();
+    expect(await files.locator(".envelope-files").getByRole("button").count()).toBe(0);
+    await page.locator(".envelope-entry", { hasText: trail }).waitFor();
+    expect(await page.getByRole("button", { name: /on hold|schützen/ }).count()).toBe(0);
+    await clean(page, picture);
+  }
+});

@@ -1,0 +1,80 @@
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { getSetup, skipSetupStep } from "../../../server/features/appliance/setup-contract.ts";
+import { administrator } from "../../harness/admin.ts";
+import { startAppliance } from "../../harness/appliance.ts";
+import { commandOn } from "./support.ts";
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), "signet-setup-"));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const steps = (value: unknown) =>
+  Object.fromEntries(
+    (value as { steps: { step: string; state: string }[] }).steps.map(({ step, state }) => [step, state]),
+  );
+
+test("a file of answers sets up a machine on which nothing runs; a second time changes nothing", async () => {
+  const data = path.join(folder, "data");
+  const signet = commandOn(data);
+  const answers = path.join(folder, "answers.yaml");
+  await writeFile(
+    answers,
+    [
+      "settings:",
+      "  baseUrl: https://sign.example.com",
+      "  smtpUrl: smtp://mailer:open-sesame@mail.example.com:587",
+      "  workers: 2",
+      "owner: { organization: Example Ltd, email: olive@example.com, name: Olive Owner }",
+      "skip: [tls, backup]",
+    ].join("\n"),
+  );
+  const first = await signet("setup", "--answers", answers, "--json");
+  expect(first.json()).toMatchObject({
+    changed: ["settings.baseUrl", "settings.smtpUrl", "settings.workers", "owner", "skip.tls", "skip.backup"],
+    // Where people will open it, not where it listens until the next start.
+    link: expect.stringMatching(/^https:\/\/sign\.example\.com\/password\/reset#svcr_/),
+  });
+  expect(first.out).not.toContain("open-sesame");
+  const file = await readFile(path.join(data, "signet.json"), "utf8");
+  const second = await signet("setup", "--answers", answers, "--json");
+  expect(second.json()).toMatchObject({ changed: [], link: null });
+  expect(await readFile(path.join(data, "signet.json"), "utf8")).toBe(file);
+  expect(steps(second.json().setup)).toMatchObject({
+    owner: "done",
+    address: "done",
+    mail: "done",
+    tls: "skipped",
+    backup: "skipped",
+  });
+  await writeFile(answers, "settings: { colour: red }\n");
+  expect((await signet("setup", "--answers", answers)).code).toBe(1);
+  await writeFile(answers, "owner: { email: nobody }\n");
+  expect(await signet("setup", "--answers", answers)).toMatchObject({ code: 2 });
+});
+
+test("steps are read off from what is there; only some can be left out", async () => {
+  const app = await startAppliance();
+  try {
+    const admin = administrator(app);
+    expect(steps(await admin.call(getSetup, {}))).toMatchObject({
+      owner: "done",
+      address: "open",
+      mail: "open",
+      clock: "done",
+    });
+    const skip = (step: "mail" | "owner", value: boolean) =>
+      admin.call(skipSetupStep, { params: { step }, body: { skip: value } });
+    expect(steps(await skip("mail", true))).toMatchObject({ mail: "skipped", summary: "open" });
+    await app.restart();
+    expect(steps(await admin.call(getSetup, {}))).toMatchObject({ mail: "skipped" });
+    expect(steps(await skip("mail", false))).toMatchObject({ mail: "open" });
+    await expect(skip("owner", true)).rejects.toThrow("Nobody can do without this step: owner.");
+  } finally {
+    await app.stop();
+  }
+});

@@ -1,0 +1,95 @@
+import { spawnSync } from "node:child_process";
+import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { openDeps } from "../../../server/compose.ts";
+import { loadConfig } from "../../../server/config.ts";
+import { makeRecipient } from "../../../server/features/backup/recipient.ts";
+import { fsck } from "../../../server/features/evidence/fsck.ts";
+import { createLog } from "../../../server/kernel/log.ts";
+import { signet as run } from "./cli.ts";
+
+/** SIGKILL behind and in the middle of each step of a backup and of a restore: before it there is no new backup, after it a whole one. */
+
+const { recipient, secret } = makeRecipient();
+let home: string;
+let share: string;
+let keyFile: string;
+let env: Record<string, string>;
+beforeAll(async () => {
+  home = await mkdtemp(path.join(tmpdir(), "signet-backup-kill-"));
+  share = path.join(home, "share");
+  keyFile = path.join(home, "key");
+  await mkdir(share);
+  await writeFile(keyFile, secret);
+  env = {
+    SIGNET_DATA_DIR: path.join(home, "data"),
+    SIGNET_LOG_LEVEL: "silent",
+    SIGNET_BACKUP_DIR: share,
+    SIGNET_BACKUP_RECIPIENT: recipient,
+    SIGNET_BACKUP_KEEP: "last=3",
+  };
+  const { deps, close } = await openDeps({ config: loadConfig(env), log: createLog("silent"), createKey: true });
+  for (const text of ["one", "two", "three"]) await deps.blobs.put(Buffer.from(text));
+  await close();
+});
+afterAll(() => rm(home, { recursive: true, force: true }));
+
+const signet = (args: string[], own = env) => run(args, own);
+
+const child = path.join(import.meta.dirname, "backup-child.ts");
+function dies(args: string[], own = env): void {
+  const { PATH = "" } = process.env;
+  const ended = spawnSync(process.execPath, [child, ...args], { env: { PATH, ...own }, stdio: "pipe" });
+  expect(ended.signal, ended.stderr.toString()).toBe("SIGKILL");
+}
+const complete = async () =>
+  (await readdir(path.join(share, "backups")).catch(() => [])).filter((name) => /^\d/.test(name));
+
+/** All of them with SIGNET_TEST_FULL=1. */
+const full = process.env.SIGNET_TEST_FULL === "1";
+/** How many are there more; null when all but the newest were removed and their files were not yet. */
+const backupPoints: [string, number | null][] = [
+  ["while database", 0],
+  ["database", 0],
+  ["while blobs", 0],
+  ["blobs", 0],
+  ["manifest", 0],
+  ["while verify", 1],
+  ["removed", null],
+  ["complete", 1],
+];
+
+test.each(full ? backupPoints : backupPoints.slice(-1))(
+  "a death at '%s' leaves complete backups only, and the next one is whole",
+  async (point, more) => {
+    const before = (await complete()).length;
+    dies(["backup", point], more === null ? { ...env, SIGNET_BACKUP_KEEP: "last=1" } : env);
+    expect(await complete()).toHaveLength(more === null ? 1 : before + more);
+    expect(await signet(["backup"])).toMatchObject({ code: 0 });
+    for (const id of await complete()) expect(await signet(["backup", "verify", id])).toMatchObject({ code: 0 });
+    expect((await readdir(path.join(share, "backups"))).filter((name) => name.startsWith("."))).toEqual([]);
+  },
+);
+
+test.each(full ? ["begun", "while restore", "blobs", "while database", "database", "placed"] : ["placed"])(
+  "a restore that died at '%s' is refused by a server, and ended by the same call",
+  async (point) => {
+    const to = path.join(home, `to-${point.replaceAll(" ", "-")}`);
+    const own = { SIGNET_DATA_DIR: to, SIGNET_LOG_LEVEL: "silent" };
+    dies(["restore", point, secret, share], own);
+    const config = loadConfig(own);
+    // Also where the master key lies elsewhere, and would open the half of the data.
+    for (const key of [{}, { SIGNET_MASTER_KEY_FILE: path.join(home, "data", "master.key") }]) {
+      const served = openDeps({ config: loadConfig({ ...own, ...key }), log: createLog("silent"), createKey: true });
+      await expect(served).rejects.toThrow(/restore into .* was interrupted/);
+    }
+    const ended = await signet(["restore", "--from", share, "--key", keyFile, "--json"], own);
+    expect(ended, ended.out).toMatchObject({ code: 0 });
+    const { deps, close } = await openDeps({ config, log: createLog("silent") });
+    expect(await fsck(deps)).toMatchObject({ ok: true, checked: { blobs: 3 } });
+    await close();
+    expect(await readdir(to)).not.toContain("restore.json");
+  },
+);

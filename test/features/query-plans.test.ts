@@ -1,0 +1,76 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { beforeAll, expect, test } from "vitest";
+import * as evidence from "../../server/features/evidence/store.ts";
+import { listAdminActs } from "../../server/features/identity/admin-audit.ts";
+import { listMails, wipeContents } from "../../server/features/mail/store.ts";
+import * as retention from "../../server/features/retention/store.ts";
+import { openDatabase, type Tables, type Tx } from "../../server/kernel/db.ts";
+import { runScoped } from "../../server/kernel/transaction.ts";
+
+/** What is asked over everything that is stored must find its rows by an index: no walk over a table, no sorting of it. */
+
+let db: DatabaseSync;
+beforeAll(async () => {
+  const folder = await mkdtemp(path.join(tmpdir(), "signet-plans-"));
+  const file = path.join(folder, "signet.db");
+  await (await openDatabase({ file })).close();
+  db = new DatabaseSync(file);
+  return async () => {
+    db.close();
+    await rm(folder, { recursive: true, force: true });
+  };
+});
+
+/** SQLite's plans for the statements that `ask` sends. */
+async function plansOf(ask: (tx: Tx) => Promise<unknown>): Promise<string[]> {
+  const plans: string[] = [];
+  const surroundings = {
+    execute: async <R>({ sql, parameters }: { sql: string; parameters: readonly unknown[] }) => {
+      const bound = parameters.map((value) => (typeof value === "number" ? value : String(value)));
+      for (const { detail } of db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...bound)) plans.push(String(detail));
+      const rows: R[] = [];
+      return { rows, numAffectedRows: 0n };
+    },
+    endsTransaction: () => false,
+    now: () => 0,
+    newJobId: () => "",
+    seal: (plain: string) => plain,
+  };
+  await runScoped<Tables, unknown>(surroundings, ask);
+  return plans;
+}
+
+const at = "2026-01-01T00:00:00.000Z";
+const questions: [string, string, (tx: Tx) => Promise<unknown>][] = [
+  [
+    "envelopes that are due",
+    "envelopes_ended",
+    (tx) => retention.listDue(tx, "org", { before: at, after: { endedAt: at, id: "env" }, limit: 100 }),
+  ],
+  // Counting no rows is answered by no row, which the caller calls an error.
+  ["their number", "envelopes_ended", (tx) => retention.countDue(tx, "org", at).catch(() => 0)],
+  ["held envelopes", "envelopes_held", (tx) => retention.countHeld(tx, "org").catch(() => 0)],
+  ["a job for an envelope", "jobs_by_payload", (tx) => evidence.hasJob(tx, "evidence.seal", { envelope: "env" })],
+  ["queued mails", "mails_queued", (tx) => evidence.listMailsWithoutJob(tx, "mail.send")],
+  ["mails to be forgotten", "mails_kept", (tx) => wipeContents(tx, ["completed"], at)],
+  [
+    "a later page of mails",
+    "mails_newest (organization=? AND (created_at,id)<(?,?))",
+    (tx) => listMails(tx, { organization: "org", after: { t: at, id: "msg" } }),
+  ],
+  [
+    "a later page of acts",
+    "admin_audit_newest (organization=? AND (at,id)<(?,?))",
+    (tx) => listAdminActs(tx, "org", { limit: 200, before: { t: at, id: "adm" } }),
+  ],
+  ["links that ended", "download_tokens_expiry", (tx) => evidence.deleteDownloadTokens(tx, at)],
+];
+
+test.each(questions)("%s are found by an index", async (_, index, ask) => {
+  const plans = await plansOf(ask);
+  expect(plans.join("\n")).toContain(index);
+  for (const plan of plans) expect(plan).not.toMatch(/^SCAN (?!\S+ USING)|TEMP B-TREE/);
+});

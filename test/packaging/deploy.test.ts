@@ -1,0 +1,91 @@
+import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { chmod, mkdir, mkdtemp, readdir, readFile, readlink, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { root } from "../../scripts/package-modules.ts";
+
+/** What packages do on a machine, in a folder that stands for it, with stand-ins for the programs of root's. */
+
+const linux = path.join(root, "installer/linux");
+
+async function openMachine() {
+  const folder = await mkdtemp(path.join(tmpdir(), "signet-deploy-"));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const at = (...names: string[]) => path.join(folder, ...names);
+  for (const name of ["bin", "opt/signet", "var/lib/signet", "etc/signet", "run/systemd/system", "run/signet"])
+    await mkdir(at(name), { recursive: true });
+  await mkdir(at("usr/lib/signet/release/bin"), { recursive: true });
+  const program = async (name: string, text: string) => {
+    await writeFile(at(name), `#!/bin/sh\n${text}\n`);
+    await chmod(at(name), 0o755);
+  };
+  for (const name of ["systemd-sysusers", "systemd-tmpfiles", "chgrp"]) await program(`bin/${name}`, "exit 0");
+  await program("usr/lib/signet/release/bin/node", "exit 0");
+  await writeFile(at("etc/signet/signet.env"), "");
+  for (const name of ["deploy", "signet"]) {
+    const text = await readFile(path.join(linux, name), "utf8");
+    const here = text.replaceAll(/\/(opt|var\/lib|etc|usr\/lib|run)\/(signet|systemd)/g, (found) => at(found));
+    await program(name, here.slice(here.indexOf("\n") + 1));
+  }
+  const run = (name: string, ...args: string[]) =>
+    spawnSync(at(name), args, {
+      encoding: "utf8",
+      env: { PATH: `${at("bin")}:${process.env.PATH}`, LC_ALL: "C" },
+    });
+  return { at, program, run };
+}
+
+test("a package that cannot start leaves release and database of before, though the disk is full by then", async () => {
+  const { at, program, run } = await openMachine();
+  await program("bin/systemctl", "exit 0");
+  expect(run("deploy", "configure", "1.0.0")).toMatchObject({ status: 0, stderr: "" });
+  await writeFile(at("var/lib/signet/signet.db"), "before");
+  await writeFile(at("var/lib/signet/signet.db-wal"), "log of before");
+  // The newer one migrates, leaves a log, fills the disk and does not start.
+  await program(
+    "bin/systemctl",
+    `data=${at("var/lib/signet")}
+if [ "$1" = start ] && [ ! -e ${at("failed")} ]; then
+  echo migrated >$data/signet.db; echo log >$data/signet.db-wal; echo >$data/signet.db-shm; : >${at("failed")}; exit 1
+fi`,
+  );
+  await program("bin/cp", `if [ -e ${at("failed")} ]; then echo "cp: no space" >&2; exit 1; fi; exec /bin/cp "$@"`);
+  const newer = run("deploy", "configure", "1.1.0");
+  expect(newer.status).toBe(1);
+  expect(newer.stderr).toContain("version 1.1.0 did not start");
+  expect(await readlink(at("opt/signet/current"))).toBe("releases/1.0.0");
+  const data = at("var/lib/signet");
+  expect(await readdir(data)).toEqual(["signet.db", "signet.db-wal"]);
+  expect(await readFile(path.join(data, "signet.db"), "utf8")).toBe("before");
+  expect(await readFile(path.join(data, "signet.db-wal"), "utf8")).toBe("log of before");
+});
+
+test("a package whose installation was cut off while it removed what it had replaced is installed again", async () => {
+  const { at, program, run } = await openMachine();
+  await program("bin/systemctl", "exit 0");
+  expect(run("deploy", "configure", "1.0.0").status).toBe(0);
+  await mkdir(at("opt/signet/releases/.old-1.0.0/server"), { recursive: true });
+  await writeFile(at("opt/signet/releases/.old-1.0.0/server/main.ts"), "");
+  expect(run("deploy", "configure", "1.0.0")).toMatchObject({ status: 0, stderr: "" });
+  expect(await readdir(at("opt/signet/releases"))).toEqual(["1.0.0"]);
+  expect(existsSync(at("opt/signet/current/bin/node"))).toBe(true);
+});
+
+test("whoever took over the service cannot debug what root runs as the service's user", async () => {
+  const { at, program, run } = await openMachine();
+  await mkdir(at("opt/signet/current/bin"), { recursive: true });
+  await program("opt/signet/current/bin/node", 'echo "node $*"');
+  await program("bin/id", "echo 0");
+  await program("bin/setpriv", 'echo "$*"; exit 0');
+  for (const command of [["support-bundle"], ["keys", "list"], ["restore"], ["doctor"], ["--json", "backup", "key"]]) {
+    const { stdout } = run("signet", ...command);
+    expect(stdout, command.join(" ")).toMatch(/--reuid=signet .* -- \S+\/node --disable-sigusr1 --env-file-if-exists=/);
+  }
+  // As root, to which the service can send nothing.
+  expect(run("signet", "update", "status").stdout).toMatch(/^node --env-file/);
+  // The Node that releases carry knows the flag.
+  const said = spawnSync(process.execPath, ["--disable-sigusr1", "-e", "0"], { encoding: "utf8" });
+  expect(said).toMatchObject({ status: 0, stderr: "" });
+});

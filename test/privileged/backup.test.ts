@@ -1,0 +1,140 @@
+import { spawnSync } from "node:child_process";
+import { closeSync, openSync, rmSync, statfsSync, writeSync } from "node:fs";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { getChecks } from "../../server/features/appliance/checks-contract.ts";
+import { getStatus } from "../../server/features/appliance/status-contract.ts";
+import { getBackupState, startBackup, verifyBackup } from "../../server/features/backup/contract.ts";
+import { makeRecipient } from "../../server/features/backup/recipient.ts";
+import { ok, publishTemplate, send } from "../features/signing/flow.ts";
+import { administrator } from "../harness/admin.ts";
+import { startAppliance, type TestAppliance } from "../harness/appliance.ts";
+
+/** The disk of the backups fills, cannot be written, or goes away: the backups before stay whole, and people who sign notice nothing. */
+
+const mebibyte = 1024 ** 2;
+
+function must(command: string, ...args: string[]): void {
+  const done = spawnSync(command, args, { encoding: "utf8" });
+  if (done.status !== 0) throw new Error(`${command} ${args.join(" ")}: ${done.stderr}`);
+}
+
+async function shareOf(megabytes: number): Promise<string> {
+  const share = await mkdtemp(path.join(tmpdir(), "signet-share-"));
+  must("mount", "-t", "tmpfs", "-o", `size=${megabytes}m`, "tmpfs", share);
+  onTestFinished(async () => {
+    spawnSync("umount", ["-l", share]);
+    await rm(share, { recursive: true, force: true });
+  });
+  return share;
+}
+
+function fill(folder: string, leave: number): void {
+  const { bavail, bsize } = statfsSync(folder);
+  const file = openSync(path.join(folder, "filler"), "w");
+  try {
+    for (let left = bavail * bsize - leave; left > 0; left -= mebibyte)
+      writeSync(file, Buffer.alloc(Math.min(mebibyte, left)));
+  } finally {
+    closeSync(file);
+  }
+}
+
+async function withShare(share: string) {
+  const { recipient } = makeRecipient();
+  const app = await startAppliance({ env: { SIGNET_BACKUP_DIR: share, SIGNET_BACKUP_RECIPIENT: recipient } });
+  onTestFinished(() => app.stop());
+  const admin = administrator(app);
+  await app.jobs.idle();
+  const backUp = async () => {
+    const { id } = await admin.call(startBackup, {});
+    await app.jobs.idle();
+    const { last } = await admin.call(getBackupState, {});
+    expect(last?.id).toBe(id);
+    return { id, last };
+  };
+  const first = await backUp();
+  expect(first.last).toMatchObject({ status: "verified" });
+  return { app, admin, backUp, first: first.id };
+}
+
+/** The same wherever the trouble comes from: said with its cause, nothing else touched, and people go on signing. */
+async function expectSaid(app: TestAppliance, cause: RegExp): Promise<void> {
+  const admin = administrator(app);
+  const { data } = await admin.call(getChecks, { query: {} });
+  expect(data.find(({ id }) => id === "backup")).toMatchObject({
+    state: "warning",
+    detail: expect.stringMatching(cause),
+  });
+  const status = await admin.call(getStatus, {});
+  expect(status).toMatchObject({ mode: "normal", backup: { last: { status: "failed" }, running: null } });
+  expect(status.backup.lastVerified).not.toBeNull();
+  expect((await app.call("/readyz", { key: null })).status).toBe(200);
+  await send(app, await publishTemplate(app));
+  await ok(app, 200, "/v1/envelopes");
+}
+
+const namesIn = async (share: string) => (await readdir(path.join(share, "backups"))).sort();
+
+test("a full disk of the share fails the backup with its cause; the ones before are whole, and it goes on when there is room", async () => {
+  const share = await shareOf(64);
+  const { app, admin, backUp, first } = await withShare(share);
+  const before = await namesIn(share);
+  // In the middle of the documents, and already in the database.
+  for (const leave of [3 * mebibyte, 128 * 1024]) {
+    for (let count = 0; count < 8; count += 1) await app.deps.blobs.put(Buffer.alloc(mebibyte, `${leave} ${count}`));
+    fill(share, leave);
+    const { last } = await backUp();
+    expect(last).toMatchObject({ status: "failed", cause: expect.stringContaining("ENOSPC") });
+    expect(await namesIn(share)).toEqual(before);
+    await expectSaid(app, /ENOSPC/);
+    rmSync(path.join(share, "filler"));
+  }
+  await admin.call(verifyBackup, { params: { id: first } });
+  await app.jobs.idle();
+  expect((await admin.call(getBackupState, {})).lastVerified).toMatchObject({ id: first });
+  const { id, last } = await backUp();
+  expect(last).toMatchObject({ status: "verified", cause: null });
+  expect(await namesIn(share)).toEqual([...before, id].sort());
+  const { data } = await admin.call(getChecks, { query: {} });
+  expect(data.find((one) => one.id === "backup")).toMatchObject({ state: "ok" });
+});
+
+test("a share that cannot be written fails the backup with its cause, and goes on when it can", async () => {
+  const share = await shareOf(64);
+  const { app, backUp } = await withShare(share);
+  const before = await namesIn(share);
+  must("mount", "-o", "remount,ro", share);
+  expect((await backUp()).last).toMatchObject({
+    status: "failed",
+    cause: expect.stringMatching(/EROFS|readonly|READONLY|CANTOPEN/),
+  });
+  await expectSaid(app, /EROFS|readonly|READONLY|CANTOPEN/);
+  expect(await namesIn(share)).toEqual(before);
+  must("mount", "-o", "remount,rw", share);
+  expect((await backUp()).last).toMatchObject({ status: "verified" });
+});
+
+test("a share that goes away leaves nothing below its mount point, and is taken up again when it is back", async () => {
+  const share = await shareOf(64);
+  // The same volume at a second place, so that it outlives its being away.
+  const kept = await mkdtemp(path.join(tmpdir(), "signet-kept-"));
+  must("mount", "--bind", share, kept);
+  onTestFinished(async () => {
+    spawnSync("umount", ["-l", kept]);
+    await rm(kept, { recursive: true, force: true });
+  });
+  const { app, backUp } = await withShare(share);
+  const before = await namesIn(share);
+  must("umount", "-l", share);
+  expect((await backUp()).last).toMatchObject({ status: "failed", cause: expect.stringContaining("mount its share") });
+  await expectSaid(app, /mount its share/);
+  expect(await readdir(share)).toEqual([]);
+  must("mount", "--bind", kept, share);
+  const { id, last } = await backUp();
+  expect(last).toMatchObject({ status: "verified" });
+  expect(await namesIn(share)).toEqual([...before, id].sort());
+  expect(JSON.parse(await readFile(path.join(share, "backups", id, "manifest.json"), "utf8"))).toMatchObject({ id });
+});
