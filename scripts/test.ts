@@ -18,6 +18,13 @@ const count = (state: string) => tests.filter((test) => test.result().state === 
 const brokenFiles = vitest.state.getTestModules().filter((module) => module.errors().length > 0).length;
 const failed = count("failed") + brokenFiles + (vitest.state.getUnhandledErrors().length > 0 ? 1 : 0);
 const skipped = count("skipped");
+const flaky = tests.filter((test) => test.diagnostic()?.flaky === true);
 await vitest.close();
-console.log(`\n${count("passed")} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`);
+for (const test of flaky) {
+  console.log(`\nPassed on the second try only: ${test.module.relativeModuleId} > ${test.fullName}`);
+  for (const error of test.result().errors ?? []) console.log(`  ${error.stack ?? error.message}`);
+}
+console.log(
+  `\n${count("passed")} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}${flaky.length > 0 ? `, ${flaky.length} on the second try` : ""}`,
+);
 process.exit(failed > 0 || count("passed") === 0 ? 1 : 0);

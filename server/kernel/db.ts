@@ -1,4 +1,5 @@
 import { open } from "node:fs/promises";
+import { setTimeout as sleep } from "node:timers/promises";
 import { type CompiledQuery, type DatabaseConnection, type Kysely, type QueryResult, sql } from "kysely";
 import sqlite3 from "sqlite3";
 import { migrations as allMigrations } from "../migrations/list.ts";
@@ -107,6 +108,23 @@ class Connection implements DatabaseConnection {
     });
   }
 
+  /**
+   * The same for statements that find the file taken at once, because SQLite calls no busy handler where two would wait for
+   * each other: changing the journal's mode, or writing after reading. They are begun anew until the time is over.
+   */
+  async execPatiently(text: string): Promise<void> {
+    const until = performance.now() + busyTimeoutMs;
+    for (;;) {
+      try {
+        return await this.exec(text);
+      } catch (error) {
+        const busy = error instanceof Error && errorNumber(error) === sqlite3.BUSY;
+        if (!busy || performance.now() > until) throw error;
+        await sleep(10);
+      }
+    }
+  }
+
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
     const parameters = query.parameters.map(bindable);
     const plan = this.#plans.get(query.sql) ?? (await this.#prepare(query));
@@ -212,13 +230,14 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   const writer = await Connection.open(options.file, sqlite3.OPEN_READWRITE | sqlite3.OPEN_CREATE);
   const readers: Connection[] = [];
   try {
-    await writer.exec(
+    await writer.execPatiently(
       `PRAGMA busy_timeout = ${busyTimeoutMs}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF; PRAGMA cache_size = -8000; PRAGMA temp_store = MEMORY; PRAGMA secure_delete = ON`,
     );
     await migrate({
       db: kyselyOver<Tables>(() => writer),
       schema: kyselyOver<unknown>(() => writer),
       exec: (text) => writer.exec(text),
+      execPatiently: (text) => writer.execPatiently(text),
       clock,
       migrations: options.migrations ?? allMigrations,
       beforeChange: options.beforeMigration,

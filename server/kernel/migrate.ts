@@ -1,4 +1,4 @@
-import { type Kysely, sql } from "kysely";
+import type { Kysely } from "kysely";
 import { type Clock, toTs } from "./clock.ts";
 import type { Migration } from "./schema.ts";
 
@@ -7,6 +7,8 @@ type Options = {
   /** The same connection without types, as the steps see it. */
   schema: Kysely<unknown>;
   exec(text: string): Promise<void>;
+  /** The same, begun anew while another process has the file. */
+  execPatiently(text: string): Promise<void>;
   clock: Clock;
   migrations: readonly Migration[];
   beforeChange: (() => Promise<{ release(): Promise<void> }>) | undefined;
@@ -17,8 +19,16 @@ type Options = {
  * Several processes may come at once: each step is done by one of them.
  * @throws when the database holds a step that this release does not know, and what `beforeChange` throws
  */
-export async function migrate({ db, schema, exec, clock, migrations, beforeChange }: Options): Promise<void> {
-  await exec("create table if not exists migrations (name text primary key, at text not null) strict");
+export async function migrate({
+  db,
+  schema,
+  exec,
+  execPatiently,
+  clock,
+  migrations,
+  beforeChange,
+}: Options): Promise<void> {
+  await execPatiently("create table if not exists migrations (name text primary key, at text not null) strict");
   const executed = async () =>
     (await db.selectFrom("migrations").select("name").orderBy("name").execute()).map((row) => row.name);
   const done = await executed();
@@ -57,7 +67,7 @@ export async function migrate({ db, schema, exec, clock, migrations, beforeChang
   const lock = await beforeChange?.();
   try {
     await umzug.up();
-    await sql`pragma optimize`.execute(db);
+    await execPatiently("pragma optimize");
   } finally {
     await lock?.release();
   }

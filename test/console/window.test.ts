@@ -290,7 +290,7 @@ test("the support bundle is shown before it is saved, in the place that the pers
 test("a certificate request is made, copied and saved; what is no certificate is refused by the appliance's own words", async () => {
   const console = await openConsole(browser, main, { page: "network" });
   const { page } = console;
-  await page.getByLabel("Names").fill("sign.example.com, sign.example.org");
+  await page.getByLabel("Names", { exact: true }).fill("sign.example.com, sign.example.org");
   await page.getByRole("button", { name: "Make a request" }).click();
   const csr = page.getByLabel("Certificate request", { exact: true });
   await expect.poll(() => csr.inputValue()).toContain("BEGIN CERTIFICATE REQUEST");
