@@ -39,7 +39,7 @@ export type OperatorAct = {
 
 /** Appends what an operator did to the chain. */
 export async function recordOperatorAct(tx: Tx, deps: Pick<Deps, "clock">, act: OperatorAct): Promise<OperatorEntry> {
-  const entry = follow(await lastOf(tx), {
+  const entry = follow(await operatorHead(tx), {
     v: 1 as const,
     at: deps.clock.ts(),
     actor: act.actor,
@@ -55,7 +55,8 @@ export async function recordOperatorAct(tx: Tx, deps: Pick<Deps, "clock">, act: 
   return entry;
 }
 
-async function lastOf(reader: Reader | Tx): Promise<ChainHead> {
+/** Where the chain stands. */
+export async function operatorHead(reader: Reader | Tx): Promise<ChainHead> {
   return await reader
     .selectFrom("operator_audit")
     .select(["seq", "hash"])

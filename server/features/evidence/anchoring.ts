@@ -4,6 +4,7 @@ import type { Tx } from "../../kernel/db.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { type Commit, RetryLater } from "../../kernel/job-runner.ts";
 import { enqueue } from "../../kernel/jobs.ts";
+import { insertOperatorHead, signOperatorHead } from "../appliance/operator-head.ts";
 import { setAnchor } from "../envelopes/progress.ts";
 import type { AnchorKey } from "../keys/contract.ts";
 import { type AnchorSigner, anchorSigner, assertInUse, publicAnchorKeys } from "../keys/service.ts";
@@ -46,12 +47,14 @@ export async function signNextAnchor(deps: Deps): Promise<Commit | undefined> {
   const by = { signer, keys, clock: deps.clock };
   const anchor = await signAnchor(by, previous, { size, root, proof });
   const note = await signNote(by, originOf(deps.config.baseUrl), anchor);
+  const acts = await signOperatorHead(read, signer, anchor);
   return async (tx) => {
     await assertInUse(tx, anchor.kid);
     if (hold === "ends") await endHold(tx, deps);
     // The sequence is the primary key: of two that were signed at once only one is stored.
     await store.insertAnchor(tx, rowOf(anchor));
     await insertNote(tx, { sequence: anchor.sequence, note });
+    await insertOperatorHead(tx, acts);
     await callWitnesses(tx, deps, anchor.sequence);
     await scheduleStamp(tx, deps, anchor.sequence);
     for (const envelope of await store.envelopesOfLeaves(tx, covered, size))

@@ -1,5 +1,6 @@
 import type { Deps } from "../../kernel/deps.ts";
 import { checkOperatorChain } from "../appliance/operator-audit.ts";
+import { checkOperatorHead } from "../appliance/operator-head.ts";
 import { type AdminAuditRow, checkAdminChain } from "../identity/admin-audit.ts";
 import { checkRecords } from "../keys/records.ts";
 import type { Findings } from "./findings.ts";
@@ -12,6 +13,10 @@ export async function checkActs(deps: Deps, findings: Findings): Promise<void> {
   const { valid, length, brokenAtSeq } = await checkOperatorChain(deps.db.read);
   findings.count("operators' acts", length);
   if (!valid) findings.found("operator-audit", "operator_audit", `entry ${brokenAtSeq} does not follow the one before`);
+  const { wrong, unbound } = await checkOperatorHead(deps.db.read);
+  if (wrong !== null) findings.found("operator-audit", "operator_audit", wrong);
+  if (unbound)
+    findings.found("operator-audit-unbound", "operator_audit", "no anchor has seen it yet, so its end is not proven");
   await checkAdminActs(deps, findings);
 }
 

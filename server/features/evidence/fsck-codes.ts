@@ -54,6 +54,7 @@ export const fsckCodes = {
   "record-facts": error("record", tampered),
   "admin-audit": error("record", tampered),
   "operator-audit": error("record", tampered),
+  "operator-audit-unbound": note("record", "Nothing: the next anchor sees it."),
   "revision-original": error("revision", tampered),
   "revision-number": error("revision", restore),
   "revision-size": error("revision", restoreFile),

@@ -5,11 +5,13 @@ import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openDeps } from "../../../server/compose.ts";
 import { type Config, loadConfig } from "../../../server/config.ts";
+import { recordOperatorAct } from "../../../server/features/appliance/operator-audit.ts";
 import { confirmed, type Findings, type FsckReport } from "../../../server/features/evidence/findings.ts";
 import { fsck } from "../../../server/features/evidence/fsck.ts";
 import { fsckCodes } from "../../../server/features/evidence/fsck-codes.ts";
 import type { Deps } from "../../../server/kernel/deps.ts";
 import { createLog } from "../../../server/kernel/log.ts";
+import { systemActor } from "../../../server/kernel/wire.ts";
 import { startAppliance } from "../../harness/appliance.ts";
 import { enter, movableClock, ok, publishTemplate, send, submission } from "../signing/flow.ts";
 
@@ -27,6 +29,8 @@ beforeAll(async () => {
   const clock = movableClock(new Date().toISOString());
   const app = await startAppliance({ clock });
   const template = await publishTemplate(app);
+  for (const action of ["one.done", "two.done", "three.done", "four.done"])
+    await app.deps.db.tx((tx) => recordOperatorAct(tx, app.deps, { actor: systemActor, action }));
   for (let round = 0; round < 2; round += 1) {
     clock.advance(60_000);
     earlier = envelope;
@@ -63,6 +67,7 @@ async function check(statements: string, look?: (deps: Deps) => Promise<void>): 
     "witness_receipts",
     "key_records",
     "operator_audit",
+    "operator_heads",
     "admin_audit",
   ]) {
     raw.exec(`DROP TRIGGER ${table}_no_update; DROP TRIGGER ${table}_no_delete`);
@@ -98,6 +103,24 @@ const damages: [string, string, string, RegExp][] = [
     "DELETE FROM audit_entries WHERE envelope = $ENVELOPE AND seq = (SELECT max(seq) FROM audit_entries WHERE envelope = $ENVELOPE)",
     "audit-chain",
     /does not follow/,
+  ],
+  [
+    "operators' last acts",
+    "DELETE FROM operator_audit WHERE seq > 1",
+    "record",
+    /its end was cut off: anchor \d+ has seen entry 4, and entry 1 is the last/,
+  ],
+  [
+    "operators' last acts, and what the last anchor has seen of them",
+    "DELETE FROM operator_audit WHERE seq > 1; DELETE FROM operator_heads WHERE anchor = (SELECT max(anchor) FROM operator_heads)",
+    "record",
+    /what anchor \d+ has seen of it is not there/,
+  ],
+  [
+    "operators' last acts, and another word of what the last anchor has seen",
+    "DELETE FROM operator_audit WHERE seq > 1; UPDATE operator_heads SET seq = 1, hash = (SELECT hash FROM operator_audit)",
+    "record",
+    /what anchor \d+ has seen of it was changed/,
   ],
   [
     "revisions in another order",
@@ -364,12 +387,7 @@ const forgeries: [string, string, RegExp][] = [
   [`UPDATE envelopes SET legal_hold = '{"reason":"none"}' WHERE id = $ENVELOPE`, "admin-audit", /of its hold/],
   ["UPDATE organizations SET retention_days = 1", "admin-audit", /kept 1, and the last act says for ever/],
   [`UPDATE envelopes SET documents_deleted_at = updated_at WHERE id = $EARLIER`, "admin-audit", /1 envelopes lost/],
-  [
-    `INSERT INTO operator_audit (seq, at, actor, action, data, prev_hash, hash)
-     VALUES (1, '2026-01-01T00:00:00.000Z', '{"type":"system","id":null,"name":null,"email":null}', 'x.done', '{}', 'x', 'x')`,
-    "operator-audit",
-    /entry 1 does not follow/,
-  ],
+  ["UPDATE operator_audit SET action = 'x.done' WHERE seq = 1", "operator-audit", /entry 1 does not follow/],
   [
     "UPDATE admin_audit SET target = 'key_forged' WHERE seq = 2",
     "admin-audit",

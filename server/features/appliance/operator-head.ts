@@ -1,0 +1,93 @@
+import { verify } from "node:crypto";
+import { canonicalize } from "../../kernel/canonical.ts";
+import type { Reader, Tx } from "../../kernel/db.ts";
+import { chainStart } from "../../kernel/hash-chain.ts";
+import { publicKeyOf } from "../evidence/anchor-check.ts";
+import type { Anchor } from "../evidence/contract.ts";
+import { type AnchorSigner, publicAnchorKeys } from "../keys/service.ts";
+import { operatorHead } from "./operator-audit.ts";
+
+/**
+ * The end of the operators' chain, signed with every anchor: who takes the last acts away leaves a chain that still holds, but
+ * not one in which the act is found that the anchor has seen.
+ */
+
+type HeadRow = {
+  anchor: number;
+  /** This and all others are null for the anchors that were signed before there were heads. */
+  anchor_hash: string | null;
+  /** 0 and the start of chains when there was no act yet. */
+  seq: number | null;
+  hash: string | null;
+  kid: string | null;
+  /** Base64, Ed25519. */
+  signature: string | null;
+};
+export type OperatorHead = { [name in keyof HeadRow]: NonNullable<HeadRow[name]> };
+
+declare module "../../kernel/db.ts" {
+  interface Tables {
+    operator_heads: HeadRow;
+  }
+}
+
+type SeenBy = Pick<Anchor, "sequence" | "anchorHash">;
+
+/** Its type keeps it apart from the body of an anchor, and its first letter from a checkpoint: one key signs all three. */
+const headBytes = ({ signature: _, ...head }: OperatorHead): Uint8Array =>
+  Buffer.from(canonicalize({ v: 1, type: "svc.operator-head", ...head }), "utf8");
+
+/** Signs where the chain stands, as seen with this anchor. */
+export async function signOperatorHead(reader: Reader, signer: AnchorSigner, by: SeenBy): Promise<OperatorHead> {
+  const { seq, hash } = (await operatorHead(reader)) ?? { seq: 0, hash: chainStart };
+  const head = { anchor: by.sequence, anchor_hash: by.anchorHash, seq, hash, kid: signer.kid, signature: "" };
+  return { ...head, signature: Buffer.from(await signer.sign(headBytes(head))).toString("base64") };
+}
+
+export async function insertOperatorHead(tx: Tx, head: OperatorHead): Promise<void> {
+  await tx.insertInto("operator_heads").values(head).execute();
+}
+
+/**
+ * Whether the chain still holds what the latest anchor has seen of it. That it is whole up to its end, `checkOperatorChain` says.
+ * @returns what is wrong; `unbound` when no anchor was signed since there are heads
+ */
+export async function checkOperatorHead(reader: Reader): Promise<{ wrong: string | null; unbound: boolean }> {
+  const fine = { wrong: null, unbound: false };
+  const wrong = (message: string) => ({ wrong: message, unbound: false });
+  const latest = await reader
+    .selectFrom("anchors")
+    .select(["sequence", "anchor_hash"])
+    .orderBy("sequence", "desc")
+    .limit(1)
+    .executeTakeFirst();
+  const row = await reader
+    .selectFrom("operator_heads")
+    .selectAll()
+    .orderBy("anchor", "desc")
+    .limit(1)
+    .executeTakeFirst();
+  const sequence = latest?.sequence ?? 0;
+  if (row?.anchor !== sequence)
+    return wrong(`what anchor ${Math.max(sequence, row?.anchor ?? 0)} has seen of it is not there`);
+  const head = signedOf(row);
+  if (head === null) return { wrong: null, unbound: sequence > 0 };
+  const key = (await publicAnchorKeys(reader)).find(({ kid }) => kid === head.kid);
+  const holds = key && verify(null, headBytes(head), publicKeyOf(key), Buffer.from(head.signature, "base64"));
+  if (!holds || head.anchor_hash !== latest?.anchor_hash)
+    return wrong(`what anchor ${sequence} has seen of it was changed`);
+  if (head.seq === 0) return fine;
+  const seen = await reader.selectFrom("operator_audit").select("hash").where("seq", "=", head.seq).executeTakeFirst();
+  if (seen?.hash === head.hash) return fine;
+  const end = (await operatorHead(reader))?.seq ?? 0;
+  return wrong(
+    end < head.seq
+      ? `its end was cut off: anchor ${sequence} has seen entry ${head.seq}, and entry ${end} is the last`
+      : `entry ${head.seq} is not the one that anchor ${sequence} has seen`,
+  );
+}
+
+function signedOf({ anchor, anchor_hash, seq, hash, kid, signature }: HeadRow): OperatorHead | null {
+  if (anchor_hash === null || seq === null || hash === null || kid === null || signature === null) return null;
+  return { anchor, anchor_hash, seq, hash, kid, signature };
+}
