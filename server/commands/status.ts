@@ -1,6 +1,6 @@
 import { getStatus } from "../features/appliance/status-contract.ts";
 import type { BackupState } from "../features/backup/contract.ts";
-import { readStartFault } from "../kernel/start-fault.ts";
+import { findReadOnlyVolume, readStartFault } from "../kernel/start-fault.ts";
 import { callLocal, NoAppliance } from "../local-client.ts";
 import { type Command, print, table } from "./command.ts";
 import { localAddress } from "./with-appliance.ts";
@@ -56,8 +56,10 @@ export const status: Command = {
     } catch (error) {
       if (!(error instanceof NoAppliance) || error.reason !== "stopped") throw error;
       const failed = await readStartFault(context.config.dataDir);
+      const obstacle = await findReadOnlyVolume(context.config.dataDir);
       const text = failed ? `\nIts last start failed at ${failed.at}: ${failed.message}` : "";
-      print(context, { state: "stopped", lastStart: failed }, `Signet is not running.${text}`);
+      const now = obstacle === null ? "" : `\nIt cannot start: ${obstacle}`;
+      print(context, { state: "stopped", lastStart: failed, obstacle }, `Signet is not running.${text}${now}`);
       return 1;
     }
   },

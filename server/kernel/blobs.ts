@@ -8,6 +8,7 @@ import { type WalkOptions, walkStore } from "./blob-walk.ts";
 import { syncFolder } from "./durable.ts";
 import type { StoredContent } from "./endpoint.ts";
 import type { Secrets } from "./secrets.ts";
+import { storageFault } from "./storage-fault.ts";
 
 /** Content-addressed files, encrypted at rest. */
 export type Blobs = {
@@ -337,6 +338,11 @@ export async function openBlobs({ folder, secrets, clear, now = Date.now }: Blob
         }
       }
     },
-    close: () => rm(temporary, { recursive: true, force: true }),
+    async close() {
+      await rm(temporary, { recursive: true, force: true }).catch((error: unknown) => {
+        // A disk that takes nothing more must not keep the rest from being closed; the next start clears it.
+        if (storageFault(error) === null) throw error;
+      });
+    },
   };
 }
