@@ -90,7 +90,7 @@ function describe(certificate: TlsCertificate): string[][] {
     ["valid", `${certificate.validFrom.slice(0, 10)} to ${certificate.validUntil.slice(0, 10)}`],
     ["SHA-256", certificate.sha256],
     ["key", certificate.key],
-    ...certificate.warnings.map((warning) => ["WARNING", warning]),
+    ...certificate.warnings.map(({ message }) => ["WARNING", message]),
   ];
 }
 

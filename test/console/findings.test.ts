@@ -2,12 +2,20 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { acmeTroubleWords, findingWords } from "../../apps/console/src/renderer/finding-words.ts";
+import { quoted } from "../../apps/console/src/renderer/quote.ts";
 import { startTranslations } from "../../apps/shared/i18n.ts";
+import { describeSettings } from "../../server/config.ts";
 import { findingTexts } from "../../server/features/appliance/finding-texts.ts";
 import { finding } from "../../server/features/appliance/findings.ts";
+import { mailRemedies } from "../../server/features/appliance/mail-remedies.ts";
+import { setupTexts } from "../../server/features/appliance/setup-texts.ts";
 import { workCauses, workEnds } from "../../server/features/appliance/work-contract.ts";
 import { finalTexts } from "../../server/features/envelopes/retry.ts";
+import { remedies } from "../../server/features/keys/unavailable.ts";
+import { heldReasons } from "../../server/features/mail/contract.ts";
 import { acmeTexts } from "../../server/features/tls/acme-texts.ts";
+import { warningTexts } from "../../server/features/tls/warning-texts.ts";
+import { problemKinds } from "../../server/kernel/problem.ts";
 
 /** What the appliance finds is said in the language of the page: each of its codes has words in every catalogue. */
 
@@ -34,6 +42,7 @@ describe.each(["en", "de"] as const)("in %s", (language) => {
   test.each([
     ["finding", findingTexts],
     ["acmeTrouble", acmeTexts],
+    ["setupText", setupTexts],
   ])("every code of the server has words, and nothing else has: %s", (group, texts) => {
     const told = Object.fromEntries(byCode(words[group]));
     expect(Object.keys(told).sort()).toEqual(Object.keys(texts).sort());
@@ -44,6 +53,24 @@ describe.each(["en", "de"] as const)("in %s", (language) => {
     }
     // One wording of the English words, in the terminal and on the page.
     if (language === "en") expect(told).toEqual(texts);
+  });
+
+  test.each<[string, Record<string, string>]>([
+    ["tlsWarning", warningTexts],
+    ["mailRemedy", mailRemedies],
+    ["keyTrouble", remedies],
+    ["settingMeaning", Object.fromEntries(describeSettings().map(({ key, meaning }) => [key, meaning]))],
+    ["problem", Object.fromEntries(Object.entries(problemKinds).map(([code, { title }]) => [code, title]))],
+  ])("every code of one text, too: %s", (group, texts) => {
+    const told: Record<string, string> = words[group];
+    expect(Object.keys(told).sort()).toEqual(Object.keys(texts).sort());
+    for (const [code, text] of Object.entries(texts))
+      expect([code, blanks(told[code] ?? "")]).toEqual([code, blanks(text)]);
+    if (language === "en") expect(told).toEqual(texts);
+  });
+
+  test("why a mail is held back", () => {
+    expect(Object.keys(words.mail.heldFor)).toEqual(heldReasons);
   });
 
   test("work that is stuck, too", () => {
@@ -89,17 +116,22 @@ describe("as the page says it", () => {
     });
     expect(one.detail).toBe("failed 2 × in a row: in English (a: b)");
     expect(findingWords(one)).toEqual({
-      detail: "2 × in Folge gescheitert: ca.example hat hier keine Adresse. (a: b)",
+      detail: "2 × in Folge gescheitert: ca.example hat hier keine Adresse. \u2068(a: b)\u2069",
       action: "Prüfen Sie den Namen und das DNS dieses Rechners.",
     });
   });
 
-  test("a code of a later version is told in the appliance's own words", () => {
+  test("what others said is quoted in it, and a code of a later version is told in the appliance's own words", () => {
+    const cause = finding("check", "service").wrong("check.failed", { cause: "EIO: i/o error" });
+    expect(quoted(findingWords(cause).detail)).toEqual([
+      { text: expect.stringMatching(/: $/), said: false, at: 0 },
+      { text: "EIO: i/o error", said: true, at: 1 },
+    ]);
     const later = {
       ...finding("node", "machine").ok("node.ok", { version: "v24" }),
       code: "node.new",
       detail: "newer",
     };
-    expect(findingWords(later).detail).toBe("newer");
+    expect(quoted(findingWords(later).detail)).toEqual([{ text: "newer", said: true, at: 1 }]);
   });
 });

@@ -290,11 +290,12 @@ test("the support bundle is shown before it is saved, in the place that the pers
 test("a certificate request is made, copied and saved; what is no certificate is refused by the appliance's own words", async () => {
   const console = await openConsole(browser, main, { page: "network" });
   const { page } = console;
-  await page.getByLabel("Names", { exact: true }).fill("sign.example.com, sign.example.org");
-  await page.getByRole("button", { name: "Make a request" }).click();
-  const csr = page.getByLabel("Certificate request", { exact: true });
+  const request = page.getByRole("region", { name: "Request from an authority", exact: true });
+  await request.getByRole("textbox", { name: "Names", exact: true }).fill("sign.example.com, sign.example.org");
+  await request.getByRole("button", { name: "Make a request" }).click();
+  const csr = request.getByRole("textbox", { name: "Certificate request", exact: true });
   await expect.poll(() => csr.inputValue()).toContain("BEGIN CERTIFICATE REQUEST");
-  await page.getByRole("button", { name: "Copy" }).click();
+  await request.getByRole("button", { name: "Copy", exact: true }).click();
   await expect.poll(() => main.recorded.clipboard).toMatch(/^-----BEGIN CERTIFICATE REQUEST-----\r?\n/);
   const file = path.join(folder, "wrong.pem");
   writeFileSync(file, "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n");

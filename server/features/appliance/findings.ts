@@ -5,8 +5,8 @@ import { type FindingCode, findingTexts, type ParamsOf, type TroubleCode } from 
 export function finding(id: string, area: Finding["area"]) {
   const make = (state: Finding["state"], code: FindingCode, params: Params): Finding => {
     const text: { detail: string; action?: string } = findingTexts[code];
-    const action = text.action === undefined ? null : fillBlanks(text.action, params, show);
-    return { id, area, state, code, params, detail: fillBlanks(text.detail, params, show), action };
+    const action = text.action === undefined ? null : fillBlanks(text.action, params, showParam);
+    return { id, area, state, code, params, detail: fillBlanks(text.detail, params, showParam), action };
   };
   return {
     ok: <C extends Exclude<FindingCode, TroubleCode>>(code: C, params: ParamsOf<C>) => make("ok", code, params),
@@ -15,7 +15,8 @@ export function finding(id: string, area: Finding["area"]) {
   };
 }
 
-function show(name: string, value: Params[string]): string {
+/** How a value stands in the words of the appliance and its CLI. */
+export function showParam(name: string, value: Params[string]): string {
   if (typeof value === "number" && name.endsWith("Bytes")) return gigabytes(value);
   if (typeof value === "number" && name.endsWith("Hours"))
     return value < 48 ? `${value} h` : `${Math.floor(value / 24)} days`;

@@ -9,6 +9,8 @@ export const MailTest = z
     by: z.enum(["smtp", "file"]),
     /** What the mail server answered last, or why there was no answer; null when it was delivered. */
     error: z.string().nullable(),
+    /** Which words say what to do, so that pages have them in their language. */
+    code: z.string().nullable(),
     /** What to do about it. */
     action: z.string().nullable(),
     /** The conversation, without the password. */

@@ -4,6 +4,7 @@ import { type Actor, maskEmail } from "../../kernel/wire.ts";
 import { sendMail } from "../mail/jobs.ts";
 import { rehearseMail } from "../mail/rehearsal.ts";
 import type { MailQueue, MailTest, QueuedMail } from "./mail-contract.ts";
+import { type MailRemedy, mailRemedies, mailRemedyCodes } from "./mail-remedies.ts";
 import * as store from "./mail-store.ts";
 import { recordOperatorAct } from "./operator-audit.ts";
 
@@ -18,34 +19,24 @@ export async function testMail(
   const begun = performance.now();
   const { error, transcript, by } = await rehearseMail(deps, input.to, input);
   const milliseconds = Math.round(performance.now() - begun);
+  const code = error && remedyFor(error);
   const data = { to: maskEmail(input.to), delivered: error === null, candidate: input.smtpUrl !== undefined };
   await deps.db.tx((tx) => recordOperatorAct(tx, deps, { actor, action: "mail.tested", data }));
   return {
     delivered: error === null,
     by,
     error: error?.message ?? null,
-    action: error && actionFor(error),
+    code,
+    action: code && mailRemedies[code],
     transcript,
     milliseconds,
   };
 }
 
-function actionFor(error: Error): string {
-  const code = "code" in error && typeof error.code === "string" ? error.code : "";
-  const remedies: Readonly<Record<string, string>> = {
-    EDNS: "Look at the host name in SIGNET_SMTP_URL, and whether this machine can resolve names.",
-    ECONNECTION: "Look at host and port in SIGNET_SMTP_URL, and whether a firewall stands between.",
-    ESOCKET:
-      "Look at host and port, and whether smtp:// or smtps:// is right: port 465 wants smtps://. A certificate of a private authority needs SIGNET_CA_FILE.",
-    ETIMEDOUT: "The mail server does not answer: look at port and firewall, and whether smtp:// or smtps:// is right.",
-    ETLS: "The mail server offers no encryption that can be used: look at smtp:// or smtps://, and at SIGNET_CA_FILE.",
-    EAUTH: "Look at user and password in SIGNET_SMTP_URL; characters such as @ and / are written as %40 and %2F.",
-    ENOAUTH: "The mail server wants a user and a password: put them into SIGNET_SMTP_URL.",
-    EENVELOPE:
-      "The mail server refuses the sender or the recipient: look at SIGNET_MAIL_FROM, and whether it lets this machine relay.",
-    EMESSAGE: "The mail server refuses what the mail holds: look at its answer in the transcript.",
-  };
-  return remedies[code] ?? "Look at the transcript, and at the log of the mail server.";
+/** @returns the code of the error, where there are words for it */
+function remedyFor(error: Error): MailRemedy {
+  const code = "code" in error ? error.code : null;
+  return mailRemedyCodes.find((one) => one === code) ?? "other";
 }
 
 export async function readMailQueue({ db, config }: Pick<Deps, "db" | "config">, limit: number): Promise<MailQueue> {

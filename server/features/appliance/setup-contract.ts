@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { localEndpoint } from "../../kernel/endpoint.ts";
 import { Email, Locale, TimeZone } from "../../kernel/wire.ts";
+import { Params } from "./checks-contract.ts";
 
 /** Each step of the setup is read off from what is really there, so that it can be left and taken up at any time. */
 
@@ -18,6 +19,9 @@ export const SetupState = z
       z.object({
         step: SetupStepName,
         state: z.enum(["done", "open", "skipped"]),
+        /** Which words these are, so that pages have them in their language: `mail.files`. */
+        code: z.string(),
+        params: Params,
         detail: z.string(),
         /** What to do; null when it is done. */
         action: z.string().nullable(),

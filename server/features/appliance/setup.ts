@@ -6,6 +6,8 @@ import { hasAnyOwner } from "../identity/memberships.ts";
 import { keyExpiries } from "../keys/service.ts";
 import { issueFirstOwnerLink } from "../sign-in/first-owner.ts";
 import type { ServedPair } from "../tls/keeper.ts";
+import { type Blanks, fillBlanks } from "./checks-contract.ts";
+import { showParam } from "./findings.ts";
 import { recordOperatorAct } from "./operator-audit.ts";
 import { createOrganization } from "./organizations.ts";
 import { changeSettings, differingSettings, readSettings } from "./settings.ts";
@@ -18,21 +20,29 @@ import {
   skippableSteps,
 } from "./setup-contract.ts";
 import { deleteSkip, insertSkip, listSkips } from "./setup-store.ts";
+import { type SetupCode, setupTexts } from "./setup-texts.ts";
 
 /** The setup: what is there is read off, what is missing is named, nothing else is remembered but what was left out. */
 
 /** @param tls what clients are shown; null for plain HTTP */
 export type SetupAbout = { tls: Pick<ServedPair, "source"> | null };
 
-type Step = { done: boolean; detail: string; action: string };
+/** A step that has nothing to do is done. */
+type Step = Pick<SetupState["steps"][number], "code" | "params" | "detail" | "action">;
+
+/** What is known of a step, in words. */
+function say<C extends SetupCode>(code: C, params: Record<Blanks<(typeof setupTexts)[C]["detail"]>, string>): Step {
+  const text: { detail: string; action?: string } = setupTexts[code];
+  return { code, params, detail: fillBlanks(text.detail, params, showParam), action: text.action ?? null };
+}
 
 export async function readSetup(deps: Deps, about: SetupAbout): Promise<SetupState> {
   const skips = await listSkips(deps.db.read);
   const steps: SetupState["steps"] = [];
   for (const step of setupSteps) {
-    const { done, detail, action } = step === "summary" ? summaryOf(steps) : await looks[step](deps, about);
-    const state = done ? "done" : skips.includes(step) ? "skipped" : "open";
-    steps.push({ step, state, detail, action: done ? null : action });
+    const said = step === "summary" ? summaryOf(steps) : await looks[step](deps, about);
+    const state = said.action === null ? "done" : skips.includes(step) ? "skipped" : "open";
+    steps.push({ step, state, ...said });
   }
   return {
     complete: steps.every(({ state }) => state !== "open"),
@@ -43,56 +53,43 @@ export async function readSetup(deps: Deps, about: SetupAbout): Promise<SetupSta
 
 function summaryOf(before: SetupState["steps"]): Step {
   const open = before.filter(({ state }) => state === "open").map(({ step }) => step);
-  const detail = open.length === 0 ? "Everything is set up" : `Open: ${open.join(", ")}`;
-  return { done: open.length === 0, detail, action: "Do what is open, or leave it out." };
+  return open.length === 0 ? say("summary.done", {}) : say("summary.open", { steps: open.join(", ") });
 }
 
 const looks: Readonly<Record<Exclude<SetupStepName, "summary">, (deps: Deps, about: SetupAbout) => Promise<Step>>> = {
   async owner({ db }) {
-    const done = await hasAnyOwner(db.read);
-    const detail = done ? "An organization has its owner" : "Nobody owns an organization yet";
-    return { done, detail, action: "Open the one-time link of the first owner." };
+    return (await hasAnyOwner(db.read)) ? say("owner.there", {}) : say("owner.missing", {});
   },
   async address(deps) {
     const baseUrl = settingOf(deps, "baseUrl");
-    const done = baseUrl !== null && !isLoopback(new URL(baseUrl).hostname);
-    const detail = done ? baseUrl : `${deps.config.baseUrl}: links work on this machine only`;
-    return { done, detail, action: "Set the base URL to the address that people open." };
+    return baseUrl !== null && !isLoopback(new URL(baseUrl).hostname)
+      ? say("address.set", { url: baseUrl })
+      : say("address.loopback", { url: deps.config.baseUrl });
   },
   async tls({ config }, { tls }) {
-    if (tls === null && isLoopback(config.host) && config.trustedProxies.length === 0)
-      return {
-        done: false,
-        detail: "Plain HTTP on this machine only",
-        action: "Let it listen on the network, or name the proxy before it.",
-      };
-    if (tls === null) return { done: true, detail: "A proxy terminates TLS", action: "" };
-    const done = tls.source !== "self-signed";
-    const detail = done ? "A certificate is installed" : "The certificate is self-signed: browsers warn";
-    return { done, detail, action: "Install a certificate, or let clients trust the appliance's own authority." };
+    if (tls === null)
+      return isLoopback(config.host) && config.trustedProxies.length === 0
+        ? say("tls.loopback", {})
+        : say("tls.proxy", {});
+    return tls.source === "self-signed" ? say("tls.self-signed", {}) : say("tls.installed", {});
   },
   async mail(deps) {
     const setting = readSettings(deps.config).data.find(({ key }) => key === "smtpUrl");
-    const done = setting?.isSet === true;
-    const detail = done ? "A mail server is set" : "Mails are written to files and sent to nobody";
-    return { done, detail, action: "Set the mail server and send a test." };
+    return setting?.isSet === true ? say("mail.server", {}) : say("mail.files", {});
   },
   async clock({ clock }) {
     const doubt = clock.doubt?.() ?? null;
-    const detail = doubt ? `The machine says ${doubt.machine}, which cannot be right` : `It is ${clock.ts()}`;
-    return { done: doubt === null, detail, action: "Set the machine's clock right, or accept it." };
+    return doubt ? say("clock.doubted", { machine: doubt.machine }) : say("clock.right", { now: clock.ts() });
   },
   async keys({ db, clock }) {
-    const keys = await keyExpiries(db.read);
-    const seal = keys.find(({ purpose }) => purpose === "seal");
-    const done = seal !== undefined && Date.parse(seal.validUntil) > clock.now();
-    const detail = seal ? `The seal key is valid until ${seal.validUntil.slice(0, 10)}` : "The keys are being made";
-    return { done, detail, action: seal ? "Replace the seal key." : "Wait a moment." };
+    const seal = (await keyExpiries(db.read)).find(({ purpose }) => purpose === "seal");
+    if (seal === undefined) return say("keys.begun", {});
+    const valid = Date.parse(seal.validUntil) > clock.now();
+    return say(valid ? "keys.valid" : "keys.over", { day: seal.validUntil });
   },
   async backup(deps) {
-    const target = settingOf(deps, "backupDir");
-    const detail = target === null ? "No folder for backups is set" : target;
-    return { done: target !== null, detail, action: "Set where backups go, away from this machine." };
+    const folder = settingOf(deps, "backupDir");
+    return folder === null ? say("backup.missing", {}) : say("backup.set", { folder });
   },
 };
 
@@ -115,12 +112,13 @@ export async function skipStep(deps: Deps, actor: Actor, step: SetupStepName, sk
 
 /** @throws AppError `conflict` when there is an owner */
 export async function makeFirstLink(deps: Deps, actor: Actor): Promise<{ link: string }> {
-  const link = await issueFirstOwnerLink(deps);
+  const link = await issueFirstOwnerLink(deps, (tx) =>
+    recordOperatorAct(tx, deps, { actor, action: "setup.first_link_made" }),
+  );
   if (link === null) {
     const detail = "An owner exists already: sign in, or let an owner invite you. No link was made.";
     throw new AppError("conflict", { detail });
   }
-  await deps.db.tx((tx) => recordOperatorAct(tx, deps, { actor, action: "setup.first_link_made" }));
   return { link };
 }
 

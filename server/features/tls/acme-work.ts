@@ -129,7 +129,8 @@ async function install(deps: AcmeDeps, id: string, work: AcmeWork, chainPem: str
   const sha256 = fingerprintOf(pair.certPem);
   const kept = await tls.store.current();
   if (kept === null || fingerprintOf(kept.certPem) !== sha256) {
-    const [authority, { warnings }] = [new URL(work.settings.directory).host, pair];
+    const authority = new URL(work.settings.directory).host;
+    const warnings = pair.warnings.map(({ message }) => message);
     await db.tx(async (tx) => {
       const now = await store.findAcme(tx);
       // Somebody had another one served while this one was on its way: that one stays.

@@ -1,8 +1,10 @@
 import { createHash, createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
 import { rootCertificates } from "node:tls";
 import { AppError } from "../../kernel/errors.ts";
-import type { TlsCertificate } from "./contract.ts";
+import { type Blanks, fillBlanks } from "../appliance/checks-contract.ts";
+import type { TlsCertificate, TlsWarning } from "./contract.ts";
 import { covers } from "./own-authority.ts";
+import { type WarningCode, warningTexts } from "./warning-texts.ts";
 
 /** Certificates that somebody hands in for TLS: read, put in order and judged before they are served. */
 
@@ -54,7 +56,7 @@ export type CheckedPair = {
   certPem: string;
   keyPem: string;
   /** What browsers may complain of. */
-  warnings: string[];
+  warnings: TlsWarning[];
 };
 
 /**
@@ -111,15 +113,16 @@ function warningsOf(
   leaf: X509Certificate,
   chain: readonly X509Certificate[],
   { host, nowMs, wholeChain = false }: About,
-): string[] {
-  const warnings: string[] = [];
-  if (!covers(leaf, host))
-    warnings.push(`It does not name ${host}, under which people open this appliance: browsers will refuse it.`);
+): TlsWarning[] {
+  const warnings: TlsWarning[] = [];
+  const warn = <C extends WarningCode>(code: C, params: Record<Blanks<(typeof warningTexts)[C]>, string | number>) =>
+    warnings.push({ code, params, message: fillBlanks(warningTexts[code], params, (_name, value) => String(value)) });
+  if (!covers(leaf, host)) warn("other-name", { host });
   const last = chain.at(-1) ?? leaf;
   if (!wholeChain && !isSelfIssued(last) && !isKnownRoot(last))
-    warnings.push(`The chain is incomplete: the certificate of "${nameOf(last.issuer)}" is missing.`);
+    warn("chain-incomplete", { issuer: nameOf(last.issuer) });
   const left = Math.floor((leaf.validToDate.getTime() - nowMs) / day);
-  if (left < soonDays) warnings.push(`It ends in ${left} days.`);
+  if (left < soonDays) warn("ends-soon", { days: left });
   return warnings;
 }
 

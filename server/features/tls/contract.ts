@@ -1,9 +1,19 @@
 import { z } from "zod";
 import { type EndpointSpec, localEndpoint } from "../../kernel/endpoint.ts";
 import { Hex64, Ts } from "../../kernel/wire.ts";
+import { Params } from "../appliance/checks-contract.ts";
 import { acmeEndpoints } from "./acme-contract.ts";
 
 /** The certificates under which the appliance serves its pages; on the admin socket only. */
+
+/** What browsers may complain of. */
+export const TlsWarning = z.object({
+  /** Which words these are, so that pages have them in their language. */
+  code: z.string(),
+  params: Params,
+  message: z.string(),
+});
+export type TlsWarning = z.infer<typeof TlsWarning>;
 
 export const TlsCertificate = z.object({
   source: z.enum(["self-signed", "installed", "acme", "files"]).meta({
@@ -17,7 +27,7 @@ export const TlsCertificate = z.object({
   sha256: Hex64,
   key: z.string().meta({ example: "RSA 3072" }),
   chainLength: z.int(),
-  warnings: z.array(z.string()),
+  warnings: z.array(TlsWarning),
 });
 export type TlsCertificate = z.infer<typeof TlsCertificate>;
 

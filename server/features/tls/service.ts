@@ -59,7 +59,9 @@ export async function installCertificate(deps: TlsDeps, actor: Actor, given: Giv
   refuseFiles(deps);
   const { certificates, key } = "pfxBase64" in given ? readPfx(given) : await readPem(deps, given);
   const pair = checkPair(certificates, key, { host: deps.tls.host, nowMs: deps.clock.now() });
-  await recordChoice(deps, actor, "tls.installed", fingerprintOf(pair.certPem), { warnings: pair.warnings });
+  await recordChoice(deps, actor, "tls.installed", fingerprintOf(pair.certPem), {
+    warnings: pair.warnings.map(({ message }) => message),
+  });
   await deps.tls.store.put({ source: "installed", certPem: pair.certPem, keyPem: pair.keyPem });
   await deps.tls.reload();
   const request = await deps.tls.store.request();

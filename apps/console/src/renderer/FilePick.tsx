@@ -1,7 +1,7 @@
 import { Button } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
-import { Failure } from "../../../shared/ui/Failure.tsx";
 import { ask } from "./bridge.ts";
+import { Failure } from "./Failure.tsx";
 
 export type Picked = { name: string; base64: string };
 

@@ -1,8 +1,8 @@
 import { Button } from "@mantine/core";
 import type { ReactNode } from "react";
 import { translator } from "../../../shared/i18n.ts";
-import { Failure } from "../../../shared/ui/Failure.tsx";
 import { Loading } from "../../../shared/ui/kit/Loading.tsx";
+import { Failure } from "./Failure.tsx";
 
 const t = translator("common");
 

@@ -1,7 +1,7 @@
 import { Button, TextInput } from "@mantine/core";
 import { type FormEvent, type ReactNode, useState } from "react";
 import { translator } from "../../../shared/i18n.ts";
-import { Failure } from "../../../shared/ui/Failure.tsx";
+import { Failure } from "./Failure.tsx";
 
 const t = translator("console");
 

@@ -1,17 +1,22 @@
 import i18next from "i18next";
 import { type Finding, fillBlanks, type Params } from "../../../../server/features/appliance/checks-contract.ts";
+import type { SetupState } from "../../../../server/features/appliance/setup-contract.ts";
 import type { AcmeTrouble } from "../../../../server/features/tls/acme-contract.ts";
 import { dateTime, pageLanguage } from "../../../shared/i18n.ts";
 import { bytes } from "./bytes.ts";
+import { quote } from "./quote.ts";
 
-/** What the appliance found, in the language of the page; in its own words where the catalogue has none for the code. */
+/**
+ * What the appliance says by codes, in the language of the page; in its own words where the catalogue has none for the code. All
+ * of it is to be shown by `Words`, for what others said is quoted in it.
+ */
 
 /** What was found, and what to do about it. */
 export function findingWords({ code, params, detail, action }: Finding): { detail: string; action: string | null } {
   const filled = { ...params, ...namedTrouble(params) };
   return {
-    detail: say(`finding.${code}.detail`, filled) ?? detail,
-    action: action === null ? null : (say(`finding.${code}.action`, filled) ?? action),
+    detail: wordsOf(`finding.${code}.detail`, filled, detail),
+    action: action === null ? null : wordsOf(`finding.${code}.action`, filled, action),
   };
 }
 
@@ -23,8 +28,8 @@ export function acmeTroubleWords({
   action,
 }: Pick<AcmeTrouble, "code" | "params" | "message" | "action">): { message: string; action: string } {
   return {
-    message: say(`acmeTrouble.${code}.message`, params) ?? message,
-    action: say(`acmeTrouble.${code}.action`, params) ?? action,
+    message: wordsOf(`acmeTrouble.${code}.message`, params, message),
+    action: wordsOf(`acmeTrouble.${code}.action`, params, action),
   };
 }
 
@@ -35,11 +40,35 @@ function namedTrouble({ trouble, message, remedy, ...params }: Params): Params {
   return { message: said.message, remedy: said.action };
 }
 
-function say(key: string, params: Params): string | null {
-  // The keys are the appliance's, which may be of another version than this console.
-  const words: unknown = i18next.getResource(pageLanguage(), "console", key);
-  return typeof words === "string" ? fillBlanks(words, params, show) : null;
+/** A step of the setup: how it is, and what to do. */
+export function setupWords({ code, params, detail, action }: SetupState["steps"][number]): {
+  detail: string;
+  action: string | null;
+} {
+  const { steps } = params;
+  const named =
+    typeof steps === "string"
+      ? {
+          steps: steps
+            .split(", ")
+            .map((step) => wordsOf(`setup.step.${step}`, {}, step))
+            .join(", "),
+        }
+      : {};
+  return {
+    detail: wordsOf(`setupText.${code}.detail`, { ...params, ...named }, detail),
+    action: action === null ? null : wordsOf(`setupText.${code}.action`, params, action),
+  };
 }
+
+/** @param otherwise what the appliance says itself, which may be of another version than this console */
+export function wordsOf(key: string, params: Params, otherwise: string): string {
+  const words: unknown = i18next.getResource(pageLanguage(), "console", key);
+  return typeof words === "string" ? fillBlanks(words, params, show) : quote(otherwise);
+}
+
+/** Blanks that are filled with what others said. */
+const foreign: ReadonlySet<string> = new Set(["cause", "causes", "details", "problems", "reason", "said"]);
 
 const moment = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
 
@@ -50,6 +79,7 @@ function show(name: string, value: Params[string]): string {
     if (name.endsWith("Hours")) return age(value, language);
     return new Intl.NumberFormat(language).format(value);
   }
+  if (foreign.has(name)) return quote(value);
   if (!moment.test(value)) return value;
   if (name === "day") return new Intl.DateTimeFormat(language, { dateStyle: "long" }).format(new Date(value));
   return dateTime(value);

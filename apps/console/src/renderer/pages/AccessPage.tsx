@@ -7,13 +7,13 @@ import {
   revokeAnyKey,
 } from "../../../../../server/features/appliance/access-contract.ts";
 import { translator } from "../../../../shared/i18n.ts";
-import { Failure } from "../../../../shared/ui/Failure.tsx";
 import { useConfirm } from "../../../../shared/ui/kit/Confirm.tsx";
 import { Empty } from "../../../../shared/ui/kit/Empty.tsx";
 import { notify } from "../../../../shared/ui/kit/notify.tsx";
 import { PageHeader } from "../../../../shared/ui/kit/PageHeader.tsx";
 import { StatusBadge } from "../../../../shared/ui/kit/StatusBadge.tsx";
 import { When } from "../../../../shared/ui/kit/When.tsx";
+import { Failure } from "../Failure.tsx";
 import { Loaded } from "../Loaded.tsx";
 import { useLocal, useLocalAct } from "../local.ts";
 import { RecoverOwner } from "./access/RecoverOwner.tsx";

@@ -1,12 +1,12 @@
 import { Button } from "@mantine/core";
 import { anchorNow, listManagedAnchors } from "../../../../../server/features/appliance/anchors-contract.ts";
-import { translator } from "../../../../shared/i18n.ts";
-import { Failure } from "../../../../shared/ui/Failure.tsx";
+import { dateTime, translator } from "../../../../shared/i18n.ts";
 import { Empty } from "../../../../shared/ui/kit/Empty.tsx";
 import { notify } from "../../../../shared/ui/kit/notify.tsx";
 import { PageHeader } from "../../../../shared/ui/kit/PageHeader.tsx";
 import { StatusBadge } from "../../../../shared/ui/kit/StatusBadge.tsx";
 import { When } from "../../../../shared/ui/kit/When.tsx";
+import { Failure } from "../Failure.tsx";
 import { Loaded } from "../Loaded.tsx";
 import { useLocal, useLocalAct } from "../local.ts";
 import { HeldAnchors } from "./anchors/HeldAnchors.tsx";
@@ -39,9 +39,14 @@ export function AnchorsPage() {
       />
       {now.isError && <Failure error={now.error} />}
       <Loaded query={anchors}>
-        {({ treeSize, waiting, intervalSeconds, witnesses, held, data }) => (
+        {({ treeSize, waiting, intervalSeconds, witnesses, held, resumed, data }) => (
           <>
             {held && <HeldAnchors held={held} latest={data[0]?.sequence ?? 0} />}
+            {resumed && (
+              <p className="notice">
+                {t("anchors.resumedSince", { at: dateTime(resumed.at), since: dateTime(resumed.since) })}
+              </p>
+            )}
             <div className="tiles">
               <section aria-labelledby="tree">
                 <h2 id="tree">{t("anchors.tree")}</h2>

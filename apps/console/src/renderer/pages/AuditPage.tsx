@@ -7,6 +7,7 @@ import { PageHeader } from "../../../../shared/ui/kit/PageHeader.tsx";
 import { Pager } from "../../../../shared/ui/kit/Pager.tsx";
 import { Loaded } from "../Loaded.tsx";
 import { callAppliance } from "../local.ts";
+import { verbatim } from "../Said.tsx";
 
 const t = translator("console");
 
@@ -66,7 +67,7 @@ export function AuditPage() {
                           <strong>{action}</strong> {target}
                           {Object.keys(data).length > 0 && (
                             <small>
-                              <Code>{JSON.stringify(data)}</Code>
+                              <Code {...verbatim()}>{JSON.stringify(data)}</Code>
                             </small>
                           )}
                         </td>

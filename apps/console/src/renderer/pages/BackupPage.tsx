@@ -12,15 +12,17 @@ import {
   verifyBackup,
 } from "../../../../../server/features/backup/contract.ts";
 import { dateTime, translator } from "../../../../shared/i18n.ts";
-import { Failure } from "../../../../shared/ui/Failure.tsx";
 import { Empty } from "../../../../shared/ui/kit/Empty.tsx";
 import { PageHeader } from "../../../../shared/ui/kit/PageHeader.tsx";
 import { StatusBadge } from "../../../../shared/ui/kit/StatusBadge.tsx";
 import { When } from "../../../../shared/ui/kit/When.tsx";
 import { bytes } from "../bytes.ts";
+import { Failure } from "../Failure.tsx";
+import { wordsOf } from "../finding-words.ts";
 import { Loaded } from "../Loaded.tsx";
 import { useLocal, useLocalAct } from "../local.ts";
 import { PageLink } from "../PageLink.tsx";
+import { Said, Words } from "../Said.tsx";
 
 const t = translator("console");
 const changes = [getBackupState, listBackups];
@@ -85,7 +87,11 @@ function State({ state: { settings, running, last, lastVerified, lastDrill, next
               <StatusBadge tone="bad">{t("backup.neverVerified")}</StatusBadge>
             )}
           </p>
-          {last?.cause && <p className="notice bad">{last.cause}</p>}
+          {last?.cause && (
+            <p className="notice bad">
+              <Said>{last.cause}</Said>
+            </p>
+          )}
           <dl className="facts">
             <dt>{t("backup.folder")}</dt>
             <dd>
@@ -111,11 +117,15 @@ function State({ state: { settings, running, last, lastVerified, lastDrill, next
                 </StatusBadge>{" "}
                 <When at={lastDrill.startedAt} />
               </p>
-              {lastDrill.cause !== null && <p className="notice bad">{lastDrill.cause}</p>}
+              {lastDrill.cause !== null && (
+                <p className="notice bad">
+                  <Said>{lastDrill.cause}</Said>
+                </p>
+              )}
               <ul>
                 {Object.entries(lastDrill.checked).map(([what, count]) => (
                   <li key={what}>
-                    {what}: {count}
+                    <Words>{wordsOf(`backup.walked.${what}`, {}, what)}</Words>: {count}
                   </li>
                 ))}
               </ul>
@@ -182,7 +192,7 @@ function Backups({ busy }: { busy: boolean }) {
 const tones = { unverified: "waiting", verified: "good", damaged: "bad" } as const;
 
 function BackupRow({ backup, busy }: { backup: Backup; busy: boolean }) {
-  const { id, createdAt, version, files, bytes: size, status, verifiedAt, cause } = backup;
+  const { id, createdAt, version, files, bytes: size, status, verifiedAt, ahead, cause } = backup;
   const verify = useLocalAct(verifyBackup, { changes });
   return (
     <tr>
@@ -198,12 +208,17 @@ function BackupRow({ backup, busy }: { backup: Backup; busy: boolean }) {
       </td>
       <td data-label={t("backup.checked")}>
         <StatusBadge tone={tones[status]}>{t(`backup.status.${status}`)}</StatusBadge>
+        {ahead && <StatusBadge tone="waiting">{t("backup.ahead")}</StatusBadge>}
         {verifiedAt !== null && (
           <small>
             <When at={verifiedAt} />
           </small>
         )}
-        {cause !== null && <small>{cause}</small>}
+        {cause !== null && (
+          <small>
+            <Said>{cause}</Said>
+          </small>
+        )}
         {verify.isError && <Failure error={verify.error} />}
       </td>
       <td data-label={t("actions")}>

@@ -2,10 +2,10 @@ import { Checkbox, NativeSelect, useMantineColorScheme } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { pageLanguage, translator } from "../../../../shared/i18n.ts";
 import { type Language, languages, showLanguage } from "../../../../shared/languages.ts";
-import { Failure } from "../../../../shared/ui/Failure.tsx";
 import { PageHeader } from "../../../../shared/ui/kit/PageHeader.tsx";
 import type { Preferences } from "../../shared/native.ts";
 import { ask } from "../bridge.ts";
+import { Failure } from "../Failure.tsx";
 import { Loaded } from "../Loaded.tsx";
 import { ConnectionForm } from "./console/ConnectionForm.tsx";
 

@@ -9,14 +9,16 @@ import {
   type TokenView,
   testSignKeys,
 } from "../../../../../server/features/appliance/keys-contract.ts";
-import { dateTime, translator } from "../../../../shared/i18n.ts";
-import { Failure } from "../../../../shared/ui/Failure.tsx";
+import { dateTime, pageLanguage, translator } from "../../../../shared/i18n.ts";
 import { useConfirm } from "../../../../shared/ui/kit/Confirm.tsx";
 import { notify } from "../../../../shared/ui/kit/notify.tsx";
 import { PageHeader } from "../../../../shared/ui/kit/PageHeader.tsx";
 import { StatusBadge } from "../../../../shared/ui/kit/StatusBadge.tsx";
+import { Failure } from "../Failure.tsx";
+import { wordsOf } from "../finding-words.ts";
 import { Loaded } from "../Loaded.tsx";
 import { useLocal, useLocalAct } from "../local.ts";
+import { Said } from "../Said.tsx";
 import { expiryTone } from "./expiry.ts";
 import { InstallKeyCertificate, RequestKeyCertificate } from "./keys/CertifyKey.tsx";
 import { ImportKey } from "./keys/ImportKey.tsx";
@@ -189,6 +191,17 @@ function KeyRow({ info }: { info: ManagedKeyInfo }) {
   );
 }
 
+/** What to do, where the appliance's own words, which end with it, are of another language than the page. */
+function Remedy({ code }: { code: string }) {
+  const words = wordsOf(`keyTrouble.${code}`, {}, "");
+  if (pageLanguage() === "en" || words === "") return null;
+  return (
+    <p>
+      <b>{t("acme.whatToDo")}</b> {words}.
+    </p>
+  );
+}
+
 /** What another PIN mends. */
 const pinTroubles: ReadonlySet<string> = new Set(["pin-wrong", "pin-file-unreadable"]);
 
@@ -198,7 +211,8 @@ function Token({ token: { module, label, found, trouble } }: { token: z.infer<ty
       {trouble && (
         <div className="notice bad" role="alert">
           <strong>{t("keys.trouble")}</strong>
-          {trouble.message}
+          <Said>{trouble.message}</Said>
+          <Remedy code={trouble.code} />
         </div>
       )}
       <dl className="facts">

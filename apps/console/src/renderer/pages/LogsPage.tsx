@@ -2,13 +2,14 @@ import { Button, Group, NativeSelect, TextInput } from "@mantine/core";
 import { useDeferredValue, useState } from "react";
 import { followLog, type LogLine, logLevels, readLog } from "../../../../../server/features/appliance/logs-contract.ts";
 import { pageLanguage, translator } from "../../../../shared/i18n.ts";
-import { Failure } from "../../../../shared/ui/Failure.tsx";
 import { Empty } from "../../../../shared/ui/kit/Empty.tsx";
 import { PageHeader } from "../../../../shared/ui/kit/PageHeader.tsx";
 import { StatusBadge } from "../../../../shared/ui/kit/StatusBadge.tsx";
 import { useConnection } from "../connection.ts";
+import { Failure } from "../Failure.tsx";
 import { Loaded } from "../Loaded.tsx";
 import { useLocal, useLocalFollow } from "../local.ts";
+import { verbatim } from "../Said.tsx";
 
 const t = translator("console");
 /** As many lines as are kept on the page. */
@@ -115,8 +116,9 @@ function Line({ line: { at, level, message, data } }: { line: LogLine }) {
   const time = new Intl.DateTimeFormat(pageLanguage(), { dateStyle: "short", timeStyle: "medium" });
   return (
     <li data-level={level}>
-      <time dateTime={at}>{time.format(Date.parse(at))}</time> <b>{t(`logs.levels.${level}`)}</b> {message}
-      {data !== null && <code>{data}</code>}
+      <time dateTime={at}>{time.format(Date.parse(at))}</time> <b>{t(`logs.levels.${level}`)}</b>{" "}
+      <span {...verbatim()}>{message}</span>
+      {data !== null && <code {...verbatim()}>{data}</code>}
     </li>
   );
 }

@@ -5,9 +5,11 @@ import { Empty } from "../../../../shared/ui/kit/Empty.tsx";
 import { PageHeader } from "../../../../shared/ui/kit/PageHeader.tsx";
 import { StatusBadge } from "../../../../shared/ui/kit/StatusBadge.tsx";
 import { When } from "../../../../shared/ui/kit/When.tsx";
+import { wordsOf } from "../finding-words.ts";
 import { Loaded } from "../Loaded.tsx";
 import { useLocal } from "../local.ts";
 import { PageLink } from "../PageLink.tsx";
+import { Said, Words } from "../Said.tsx";
 import { MailTest } from "./mail/MailTest.tsx";
 
 const t = translator("console");
@@ -94,7 +96,13 @@ function Queue({ mails }: { mails: MailQueue["data"] }) {
               <StatusBadge tone={tones[status]}>{t(`mail.count.${status}`)}</StatusBadge>
             </td>
             <td data-label={t("mail.cause")}>
-              {heldFor ?? cause ?? "–"}
+              {heldFor !== null ? (
+                <Words>{wordsOf(`mail.heldFor.${heldFor}`, {}, heldFor)}</Words>
+              ) : cause !== null ? (
+                <Said>{cause}</Said>
+              ) : (
+                "–"
+              )}
               {attempts > 0 && <small>{t("work.tries", { count: attempts })}</small>}
             </td>
             <td data-label={t("mail.since")}>

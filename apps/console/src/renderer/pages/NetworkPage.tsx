@@ -10,12 +10,12 @@ import {
   type TlsState,
 } from "../../../../../server/features/tls/contract.ts";
 import { translator } from "../../../../shared/i18n.ts";
-import { Failure } from "../../../../shared/ui/Failure.tsx";
 import { useConfirm } from "../../../../shared/ui/kit/Confirm.tsx";
 import { notify } from "../../../../shared/ui/kit/notify.tsx";
 import { PageHeader } from "../../../../shared/ui/kit/PageHeader.tsx";
 import { When } from "../../../../shared/ui/kit/When.tsx";
 import { ask } from "../bridge.ts";
+import { Failure } from "../Failure.tsx";
 import { Loaded } from "../Loaded.tsx";
 import { callAppliance, useLocal, useLocalAct } from "../local.ts";
 import { Acme } from "./network/Acme.tsx";
@@ -141,11 +141,13 @@ function OwnAuthority() {
       return await ask("file.save", { name: "signet-authority.pem", text: certificatePem });
     },
     onSuccess: ({ saved }) => saved !== null && notify({ message: t("saved", { path: saved }) }),
-    onError: (error) => notify({ message: error.message, tone: "bad" }),
   });
   return (
-    <Button variant="default" loading={save.isPending} onClick={() => save.mutate()}>
-      {t("network.saveAuthority")}
-    </Button>
+    <>
+      <Button variant="default" loading={save.isPending} onClick={() => save.mutate()}>
+        {t("network.saveAuthority")}
+      </Button>
+      {save.isError && <Failure error={save.error} />}
+    </>
   );
 }

@@ -7,11 +7,11 @@ import {
   PlanName,
 } from "../../../../../server/features/appliance/organizations-contract.ts";
 import { dateTime, translator } from "../../../../shared/i18n.ts";
-import { Failure } from "../../../../shared/ui/Failure.tsx";
 import { Empty } from "../../../../shared/ui/kit/Empty.tsx";
 import { notify } from "../../../../shared/ui/kit/notify.tsx";
 import { PageHeader } from "../../../../shared/ui/kit/PageHeader.tsx";
 import { bytes } from "../bytes.ts";
+import { Failure } from "../Failure.tsx";
 import { Loaded } from "../Loaded.tsx";
 import { useLocal, useLocalAct } from "../local.ts";
 import { CreateOrganization } from "./organizations/CreateOrganization.tsx";

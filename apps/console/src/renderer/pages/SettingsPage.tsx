@@ -6,16 +6,16 @@ import {
   type SettingList,
 } from "../../../../../server/features/appliance/settings-contract.ts";
 import { translator } from "../../../../shared/i18n.ts";
-import { Failure } from "../../../../shared/ui/Failure.tsx";
 import { Empty } from "../../../../shared/ui/kit/Empty.tsx";
 import { notify } from "../../../../shared/ui/kit/notify.tsx";
 import { PageHeader } from "../../../../shared/ui/kit/PageHeader.tsx";
 import { useUnsaved } from "../../../../shared/ui/kit/useUnsaved.ts";
 import { useConnection } from "../connection.ts";
+import { Failure } from "../Failure.tsx";
 import { Loaded } from "../Loaded.tsx";
 import { useLocal, useLocalAct } from "../local.ts";
 import { ServiceControl } from "../shell/ServiceControl.tsx";
-import { SettingField } from "./settings/SettingField.tsx";
+import { meaningOf, SettingField } from "./settings/SettingField.tsx";
 
 const t = translator("console");
 
@@ -49,8 +49,8 @@ function SettingsForm({ list: { data, restartNeeded } }: { list: SettingList }) 
   const count = Object.keys(changes).length;
   useUnsaved(count > 0);
   const words = search.trim().toLowerCase();
-  const shown = data.filter(({ key, variable, meaning }) =>
-    `${key} ${variable} ${meaning}`.toLowerCase().includes(words),
+  const shown = data.filter((setting) =>
+    `${setting.key} ${setting.variable} ${meaningOf(setting)}`.toLowerCase().includes(words),
   );
   const change = (key: string, value: string | null | undefined) => {
     save.reset();

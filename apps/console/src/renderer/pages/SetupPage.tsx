@@ -8,14 +8,16 @@ import {
   skipSetupStep,
 } from "../../../../../server/features/appliance/setup-contract.ts";
 import { translator } from "../../../../shared/i18n.ts";
-import { Failure } from "../../../../shared/ui/Failure.tsx";
 import { CopyField } from "../../../../shared/ui/kit/CopyField.tsx";
 import { PageHeader } from "../../../../shared/ui/kit/PageHeader.tsx";
 import { StatusBadge } from "../../../../shared/ui/kit/StatusBadge.tsx";
 import { useConnection } from "../connection.ts";
+import { Failure } from "../Failure.tsx";
+import { setupWords } from "../finding-words.ts";
 import { Loaded } from "../Loaded.tsx";
 import { useLocal, useLocalAct } from "../local.ts";
 import { PageLink } from "../PageLink.tsx";
+import { Words } from "../Said.tsx";
 import { ServiceControl } from "../shell/ServiceControl.tsx";
 import { SetupOwner } from "./setup/SetupOwner.tsx";
 
@@ -71,7 +73,9 @@ const places: Readonly<Partial<Record<SetupStepName, "settings" | "network" | "m
   summary: "diagnostics",
 };
 
-function Step({ step: { step, state, detail, action } }: { step: SetupState["steps"][number] }) {
+function Step({ step: known }: { step: SetupState["steps"][number] }) {
+  const { step, state } = known;
+  const { detail, action } = setupWords(known);
   const skip = useLocalAct(skipSetupStep, { changes: [getSetup] });
   const place = places[step];
   const skippable = state !== "done" && skippableSteps.includes(step);
@@ -80,8 +84,14 @@ function Step({ step: { step, state, detail, action } }: { step: SetupState["ste
       <h2>
         {t(`setup.step.${step}`)} <StatusBadge tone={tones[state]}>{t(`setup.state.${state}`)}</StatusBadge>
       </h2>
-      <p>{detail}</p>
-      {action !== null && <p className="soft">{action}</p>}
+      <p>
+        <Words>{detail}</Words>
+      </p>
+      {action !== null && (
+        <p className="soft">
+          <Words>{action}</Words>
+        </p>
+      )}
       {skip.isError && <Failure error={skip.error} />}
       {step === "owner" && state !== "done" && (
         <>

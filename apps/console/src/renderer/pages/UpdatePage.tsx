@@ -3,14 +3,15 @@ import { useMutation } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { getUpdate, type UpdateState, verifyUpdate } from "../../../../../server/features/update/contract.ts";
 import { translator } from "../../../../shared/i18n.ts";
-import { Failure } from "../../../../shared/ui/Failure.tsx";
 import { CopyField } from "../../../../shared/ui/kit/CopyField.tsx";
 import { PageHeader } from "../../../../shared/ui/kit/PageHeader.tsx";
 import { ask } from "../bridge.ts";
 import { bytes } from "../bytes.ts";
 import { useConnection } from "../connection.ts";
+import { Failure } from "../Failure.tsx";
 import { Loaded } from "../Loaded.tsx";
 import { useLocal, useLocalAct } from "../local.ts";
+import { Said } from "../Said.tsx";
 import { Outcome, UpdateHistory } from "./update/UpdateHistory.tsx";
 import { UpdateRunning } from "./update/UpdateRunning.tsx";
 
@@ -84,7 +85,11 @@ function State({
           </>
         )}
       </dl>
-      {obstacle !== null && <p className="soft">{obstacle}</p>}
+      {obstacle !== null && (
+        <p className="soft">
+          <Said>{obstacle}</Said>
+        </p>
+      )}
     </section>
   );
 }

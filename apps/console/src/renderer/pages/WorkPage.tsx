@@ -6,15 +6,16 @@ import {
   type StuckWork,
 } from "../../../../../server/features/appliance/work-contract.ts";
 import { translator } from "../../../../shared/i18n.ts";
-import { Failure } from "../../../../shared/ui/Failure.tsx";
 import { Check } from "../../../../shared/ui/icons.tsx";
 import { Empty } from "../../../../shared/ui/kit/Empty.tsx";
 import { notify } from "../../../../shared/ui/kit/notify.tsx";
 import { PageHeader } from "../../../../shared/ui/kit/PageHeader.tsx";
 import { StatusBadge } from "../../../../shared/ui/kit/StatusBadge.tsx";
 import { When } from "../../../../shared/ui/kit/When.tsx";
+import { Failure } from "../Failure.tsx";
 import { Loaded } from "../Loaded.tsx";
 import { useLocal, useLocalAct } from "../local.ts";
+import { Said } from "../Said.tsx";
 
 const t = translator("console");
 /** How often it is asked for anew, in milliseconds. */
@@ -87,7 +88,7 @@ function WorkRow({ work }: { work: StuckWork }) {
         <small>{[organization?.name, envelope?.title, recipient].filter(Boolean).join(" · ")}</small>
       </th>
       <td data-label={t("work.cause")}>
-        {causeCode === null ? cause : t(`work.causes.${causeCode}`)}
+        {causeCode === null ? <Said>{cause}</Said> : t(`work.causes.${causeCode}`)}
         {finalCode !== null && <small>{t(`work.ends.${finalCode}`)}</small>}
         {retry.isError && <Failure error={retry.error} />}
       </td>

@@ -6,6 +6,7 @@ import { useHeading } from "../../../../shared/ui/kit/heading.ts";
 import type { Connection } from "../../shared/native.ts";
 import { ask } from "../bridge.ts";
 import { PageLink } from "../PageLink.tsx";
+import { Said } from "../Said.tsx";
 import { ServiceControl } from "./ServiceControl.tsx";
 
 const t = translator("console");
@@ -43,7 +44,9 @@ export function Unavailable({ connection, checking, onCheck }: Props) {
           {connection.detail && (
             <>
               <dt>{t("unavailable.detail")}</dt>
-              <dd>{connection.detail}</dd>
+              <dd>
+                <Said>{connection.detail}</Said>
+              </dd>
             </>
           )}
         </dl>

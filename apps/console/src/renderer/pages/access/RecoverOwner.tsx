@@ -2,9 +2,9 @@ import { Button, TextInput } from "@mantine/core";
 import { type FormEvent, useState } from "react";
 import { listAccess, recoverOwner } from "../../../../../../server/features/appliance/access-contract.ts";
 import { dateTime, translator } from "../../../../../shared/i18n.ts";
-import { Failure } from "../../../../../shared/ui/Failure.tsx";
 import { useConfirm } from "../../../../../shared/ui/kit/Confirm.tsx";
 import { CopyField } from "../../../../../shared/ui/kit/CopyField.tsx";
+import { Failure } from "../../Failure.tsx";
 import { useLocalAct } from "../../local.ts";
 
 const t = translator("console");

@@ -5,9 +5,9 @@ import {
   resumeAnchors,
 } from "../../../../../../server/features/appliance/anchors-contract.ts";
 import { dateTime, translator } from "../../../../../shared/i18n.ts";
-import { Failure } from "../../../../../shared/ui/Failure.tsx";
 import { useConfirm } from "../../../../../shared/ui/kit/Confirm.tsx";
 import { notify } from "../../../../../shared/ui/kit/notify.tsx";
+import { Failure } from "../../Failure.tsx";
 import { useLocalAct } from "../../local.ts";
 import { PageLink } from "../../PageLink.tsx";
 

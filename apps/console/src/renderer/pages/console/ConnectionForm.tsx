@@ -2,10 +2,10 @@ import { Button, Radio, Stack, TextInput } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { translator } from "../../../../../shared/i18n.ts";
-import { Failure } from "../../../../../shared/ui/Failure.tsx";
 import { notify } from "../../../../../shared/ui/kit/notify.tsx";
 import { type NativeInput, type NativeOutput, SocketPath } from "../../../shared/native.ts";
 import { ask } from "../../bridge.ts";
+import { Failure } from "../../Failure.tsx";
 
 const t = translator("console");
 

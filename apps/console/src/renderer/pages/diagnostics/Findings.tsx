@@ -3,6 +3,7 @@ import { translator } from "../../../../../shared/i18n.ts";
 import { StatusBadge } from "../../../../../shared/ui/kit/StatusBadge.tsx";
 import { findingWords } from "../../finding-words.ts";
 import { PageLink } from "../../PageLink.tsx";
+import { Words } from "../../Said.tsx";
 
 const t = translator("console");
 const tones = { ok: "good", warning: "waiting", wrong: "bad" } as const;
@@ -52,9 +53,13 @@ function Row({ finding, area }: { finding: Finding; area: boolean }) {
             :{" "}
           </>
         )}
-        {detail}
+        <Words>{detail}</Words>
         <code className="finding-id">{id}</code>
-        {action !== null && <p className="soft">{action}</p>}
+        {action !== null && (
+          <p className="soft">
+            <Words>{action}</Words>
+          </p>
+        )}
       </div>
     </li>
   );

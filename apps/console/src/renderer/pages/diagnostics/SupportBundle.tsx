@@ -5,10 +5,11 @@ import {
   saveSupportBundle,
 } from "../../../../../../server/features/appliance/support-contract.ts";
 import { translator } from "../../../../../shared/i18n.ts";
-import { Failure } from "../../../../../shared/ui/Failure.tsx";
 import { notify } from "../../../../../shared/ui/kit/notify.tsx";
 import { bytes } from "../../bytes.ts";
+import { Failure } from "../../Failure.tsx";
 import { saveFromAppliance, useLocalAct } from "../../local.ts";
+import { verbatim } from "../../Said.tsx";
 
 const t = translator("console");
 
@@ -34,7 +35,9 @@ export function SupportBundle() {
                 {file.name} ({bytes(file.bytes)})
               </summary>
               {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a long text must scroll by the keyboard too (WCAG 2.1.1) */}
-              <pre tabIndex={0}>{file.text}</pre>
+              <pre tabIndex={0} {...verbatim()}>
+                {file.text}
+              </pre>
             </details>
           ))}
         </div>

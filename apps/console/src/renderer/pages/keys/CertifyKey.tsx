@@ -9,9 +9,9 @@ import {
   requestKeyCertificate,
 } from "../../../../../../server/features/appliance/keys-contract.ts";
 import { translator } from "../../../../../shared/i18n.ts";
-import { Failure } from "../../../../../shared/ui/Failure.tsx";
 import { notify } from "../../../../../shared/ui/kit/notify.tsx";
 import { ask } from "../../bridge.ts";
+import { Failure } from "../../Failure.tsx";
 import { FilePick, type Picked } from "../../FilePick.tsx";
 import { useLocalAct } from "../../local.ts";
 

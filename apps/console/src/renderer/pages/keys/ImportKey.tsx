@@ -6,7 +6,7 @@ import {
   listManagedKeys,
 } from "../../../../../../server/features/appliance/keys-contract.ts";
 import { translator } from "../../../../../shared/i18n.ts";
-import { Failure } from "../../../../../shared/ui/Failure.tsx";
+import { Failure } from "../../Failure.tsx";
 import { FilePick, type Picked } from "../../FilePick.tsx";
 import { useLocalSecret } from "../../local.ts";
 

@@ -4,10 +4,10 @@ import { useEffect, useState } from "react";
 import { listKeyRecords } from "../../../../../../server/features/appliance/keys-contract.ts";
 import type { KeyRecord } from "../../../../../../server/features/keys/record-schema.ts";
 import { dateTime, translator } from "../../../../../shared/i18n.ts";
-import { Failure } from "../../../../../shared/ui/Failure.tsx";
 import { notify } from "../../../../../shared/ui/kit/notify.tsx";
 import { StatusBadge } from "../../../../../shared/ui/kit/StatusBadge.tsx";
 import { ask } from "../../bridge.ts";
+import { Failure } from "../../Failure.tsx";
 import { Loaded } from "../../Loaded.tsx";
 import { useLocal } from "../../local.ts";
 

@@ -8,8 +8,8 @@ import {
 } from "../../../../../../server/features/appliance/keys-contract.ts";
 import { KeyStorage, KeyUse, kindsOf, MadeKind } from "../../../../../../server/features/keys/kinds.ts";
 import { translator } from "../../../../../shared/i18n.ts";
-import { Failure } from "../../../../../shared/ui/Failure.tsx";
 import { notify } from "../../../../../shared/ui/kit/notify.tsx";
+import { Failure } from "../../Failure.tsx";
 import { useLocalAct } from "../../local.ts";
 
 const t = translator("console");

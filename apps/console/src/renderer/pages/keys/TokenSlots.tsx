@@ -7,8 +7,8 @@ import {
 } from "../../../../../../server/features/appliance/keys-contract.ts";
 import { listSettings } from "../../../../../../server/features/appliance/settings-contract.ts";
 import { translator } from "../../../../../shared/i18n.ts";
-import { Failure } from "../../../../../shared/ui/Failure.tsx";
 import { Empty } from "../../../../../shared/ui/kit/Empty.tsx";
+import { Failure } from "../../Failure.tsx";
 import { useLocalAct, useLocalSecret } from "../../local.ts";
 
 const t = translator("console");

@@ -2,8 +2,10 @@ import { Button, PasswordInput, TextInput } from "@mantine/core";
 import { type FormEvent, useState } from "react";
 import { testMail } from "../../../../../../server/features/appliance/mail-contract.ts";
 import { translator } from "../../../../../shared/i18n.ts";
-import { Failure } from "../../../../../shared/ui/Failure.tsx";
+import { Failure } from "../../Failure.tsx";
+import { wordsOf } from "../../finding-words.ts";
 import { useLocalAct } from "../../local.ts";
+import { Said, verbatim, Words } from "../../Said.tsx";
 
 const t = translator("console");
 
@@ -40,14 +42,18 @@ export function MailTest() {
               ? t(`mail.delivered.${test.data.by}`, { milliseconds: test.data.milliseconds })
               : t("mail.notDelivered")}
           </strong>
-          {test.data.error}
-          {test.data.action !== null && <p>{test.data.action}</p>}
+          {test.data.error !== null && <Said>{test.data.error}</Said>}
+          {test.data.action !== null && (
+            <p>
+              <Words>{wordsOf(`mailRemedy.${test.data.code}`, {}, test.data.action)}</Words>
+            </p>
+          )}
           {test.data.transcript.length > 0 && (
             <ol className="transcript" aria-label={t("mail.transcript")}>
               {test.data.transcript.map(({ from, text }, at) => (
                 // biome-ignore lint/suspicious/noArrayIndexKey: the conversation is over and its lines never move
                 <li key={at} data-from={from}>
-                  <b>{t(`mail.from.${from}`)}</b> <code>{text}</code>
+                  <b>{t(`mail.from.${from}`)}</b> <code {...verbatim()}>{text}</code>
                 </li>
               ))}
             </ol>

@@ -9,11 +9,11 @@ import {
 } from "../../../../../../server/features/tls/acme-contract.ts";
 import { getTls } from "../../../../../../server/features/tls/contract.ts";
 import { dateTime, translator } from "../../../../../shared/i18n.ts";
-import { Failure } from "../../../../../shared/ui/Failure.tsx";
 import { useConfirm } from "../../../../../shared/ui/kit/Confirm.tsx";
 import { notify } from "../../../../../shared/ui/kit/notify.tsx";
 import { StatusBadge } from "../../../../../shared/ui/kit/StatusBadge.tsx";
 import { When } from "../../../../../shared/ui/kit/When.tsx";
+import { Failure } from "../../Failure.tsx";
 import { Loaded } from "../../Loaded.tsx";
 import { useLocal, useLocalAct } from "../../local.ts";
 import { AcmeTrouble } from "./AcmeTrouble.tsx";

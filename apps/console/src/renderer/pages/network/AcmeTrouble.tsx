@@ -2,6 +2,7 @@ import type { AcmeTrouble as Trouble } from "../../../../../../server/features/t
 import { translator } from "../../../../../shared/i18n.ts";
 import { When } from "../../../../../shared/ui/kit/When.tsx";
 import { acmeTroubleWords } from "../../finding-words.ts";
+import { Said, Words } from "../../Said.tsx";
 
 const t = translator("console");
 
@@ -13,16 +14,20 @@ export function AcmeTrouble({ trouble, nextAt }: { trouble: Trouble; nextAt: str
       <strong>
         {t("acme.trouble")} (<When at={trouble.at} />)
       </strong>
-      <p>{message}</p>
+      <p>
+        <Words>{message}</Words>
+      </p>
       {trouble.details.length > 0 && (
         <ul>
           {trouble.details.map((detail) => (
-            <li key={detail}>{detail}</li>
+            <li key={detail}>
+              <Said>{detail}</Said>
+            </li>
           ))}
         </ul>
       )}
       <p>
-        <b>{t("acme.whatToDo")}</b> {action}
+        <b>{t("acme.whatToDo")}</b> <Words>{action}</Words>
       </p>
       {nextAt !== null && (
         <p className="soft">

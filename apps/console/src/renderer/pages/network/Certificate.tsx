@@ -1,6 +1,8 @@
 import type { TlsCertificate } from "../../../../../../server/features/tls/contract.ts";
 import { dateTime, translator } from "../../../../../shared/i18n.ts";
 import { StatusBadge } from "../../../../../shared/ui/kit/StatusBadge.tsx";
+import { wordsOf } from "../../finding-words.ts";
+import { Words } from "../../Said.tsx";
 import { expiryTone } from "../expiry.ts";
 
 const t = translator("console");
@@ -17,8 +19,10 @@ export function Certificate({ certificate }: { certificate: TlsCertificate }) {
       </p>
       {warnings.length > 0 && (
         <ul className="notice bad">
-          {warnings.map((warning) => (
-            <li key={warning}>{warning}</li>
+          {warnings.map(({ code, params, message }) => (
+            <li key={message}>
+              <Words>{wordsOf(`tlsWarning.${code}`, params, message)}</Words>
+            </li>
           ))}
         </ul>
       )}

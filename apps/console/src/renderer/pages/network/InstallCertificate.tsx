@@ -3,8 +3,8 @@ import { type FormEvent, useState } from "react";
 import { getTls, installCertificate } from "../../../../../../server/features/tls/contract.ts";
 import type { LocalInput } from "../../../../../../server/local-client.ts";
 import { translator } from "../../../../../shared/i18n.ts";
-import { Failure } from "../../../../../shared/ui/Failure.tsx";
 import { notify } from "../../../../../shared/ui/kit/notify.tsx";
+import { Failure } from "../../Failure.tsx";
 import { FilePick, type Picked } from "../../FilePick.tsx";
 import { useLocalAct } from "../../local.ts";
 

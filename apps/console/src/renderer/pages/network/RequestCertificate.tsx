@@ -2,8 +2,8 @@ import { Button, Textarea, TextInput } from "@mantine/core";
 import { type FormEvent, useState } from "react";
 import { getTls, requestCertificate } from "../../../../../../server/features/tls/contract.ts";
 import { translator } from "../../../../../shared/i18n.ts";
-import { Failure } from "../../../../../shared/ui/Failure.tsx";
 import { notify } from "../../../../../shared/ui/kit/notify.tsx";
+import { Failure } from "../../Failure.tsx";
 import { useLocalAct } from "../../local.ts";
 
 const t = translator("console");

@@ -10,7 +10,7 @@ import {
 import { getTls } from "../../../../../../server/features/tls/contract.ts";
 import type { LocalInput } from "../../../../../../server/local-client.ts";
 import { translator } from "../../../../../shared/i18n.ts";
-import { Failure } from "../../../../../shared/ui/Failure.tsx";
+import { Failure } from "../../Failure.tsx";
 import { FilePick, type Picked } from "../../FilePick.tsx";
 import { useLocalSecret } from "../../local.ts";
 

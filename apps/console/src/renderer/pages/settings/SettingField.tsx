@@ -2,8 +2,13 @@ import { Button, NativeSelect, PasswordInput, TextInput } from "@mantine/core";
 import type { Setting } from "../../../../../../server/features/appliance/settings-contract.ts";
 import { translator } from "../../../../../shared/i18n.ts";
 import { StatusBadge } from "../../../../../shared/ui/kit/StatusBadge.tsx";
+import { wordsOf } from "../../finding-words.ts";
+import { Words } from "../../Said.tsx";
 
 const t = translator("console");
+
+/** What a setting is for, in the language of the page. */
+export const meaningOf = ({ key, meaning }: Setting): string => wordsOf(`settingMeaning.${key}`, {}, meaning);
 
 type Props = {
   setting: Setting;
@@ -14,12 +19,12 @@ type Props = {
 
 /** One setting: what it means, what is in force, and where that comes from. */
 export function SettingField({ setting, changed, onChange }: Props) {
-  const { key, variable, meaning, value, isSet, source, fallback, secret, choices, pending } = setting;
+  const { key, variable, value, isSet, source, fallback, secret, choices, pending } = setting;
   const fixed = source === "environment";
   const shown = changed === undefined ? (value ?? "") : (changed ?? "");
   const common = {
     label: key,
-    description: meaning,
+    description: <Words>{meaningOf(setting)}</Words>,
     disabled: fixed,
     autoComplete: "off",
     value: shown,

@@ -4,6 +4,7 @@ import { Empty } from "../../../../../shared/ui/kit/Empty.tsx";
 import { StatusBadge } from "../../../../../shared/ui/kit/StatusBadge.tsx";
 import { Loaded } from "../../Loaded.tsx";
 import { useLocal } from "../../local.ts";
+import { Said } from "../../Said.tsx";
 
 const t = translator("console");
 
@@ -59,13 +60,33 @@ export function Outcome({ run: { outcome, phase, cause, loss } }: { run: UpdateR
       <StatusBadge tone={outcome === "applied" ? "good" : outcome === null ? "busy" : "bad"}>
         {outcome === null ? t(`update.phase.${phase}`) : t(`update.outcomes.${outcome}`)}
       </StatusBadge>
-      {cause !== null && <small>{cause}</small>}
+      {cause !== null && (
+        <small>
+          <Said>{cause}</Said>
+        </small>
+      )}
       {loss !== null && outcome === "applied" && <small>{lossText(loss)}</small>}
     </>
   );
 }
 
-const losses = ["envelopes", "signatures", "leaves", "anchors", "deleted", "acts"] as const;
+const losses = [
+  "envelopes",
+  "signatures",
+  "leaves",
+  "anchors",
+  "deleted",
+  "events",
+  "organizations",
+  "members",
+  "invitations",
+  "passkeys",
+  "apiKeys",
+  "keys",
+  "templates",
+  "acts",
+  "operatorActs",
+] as const;
 
 function lossText(loss: Loss): string {
   const lost = losses.filter((what) => loss[what] > 0).map((what) => t(`update.lost.${what}`, { count: loss[what] }));
