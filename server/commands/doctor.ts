@@ -5,6 +5,7 @@ import { type Finding, getChecks } from "../features/appliance/checks-contract.t
 import { countStates, finding, messageOf } from "../features/appliance/findings.ts";
 import { machineChecks } from "../features/appliance/machine-checks.ts";
 import { peekTls } from "../features/tls/peek.ts";
+import { readStartFault } from "../kernel/start-fault.ts";
 import { callLocal, NoAppliance } from "../local-client.ts";
 import { type Command, type CommandContext, print, table } from "./command.ts";
 import { localAddress } from "./with-appliance.ts";
@@ -36,11 +37,12 @@ export async function findings(context: CommandContext): Promise<Finding[]> {
     return [service.ok("service.running", {}), ...data];
   } catch (error) {
     if (!(error instanceof NoAppliance)) throw error;
-    const state =
-      error.reason === "stopped"
-        ? service.ok("service.stopped", {})
-        : service.wrong("service.silent", { cause: error.message });
-    return [state, ...(await hereFindings(context))];
+    const failed = await readStartFault(context.config.dataDir);
+    const stopped = failed
+      ? service.wrong("service.failed", { at: failed.at, cause: failed.message })
+      : service.ok("service.stopped", {});
+    const silent = service.wrong("service.silent", { cause: error.message });
+    return [error.reason === "stopped" ? stopped : silent, ...(await hereFindings(context))];
   }
 }
 

@@ -1,6 +1,7 @@
+import { machineChecks } from "../features/appliance/machine-checks.ts";
 import { getStatus } from "../features/appliance/status-contract.ts";
 import type { BackupState } from "../features/backup/contract.ts";
-import { findReadOnlyVolume, readStartFault } from "../kernel/start-fault.ts";
+import { readStartFault } from "../kernel/start-fault.ts";
 import { callLocal, NoAppliance } from "../local-client.ts";
 import { type Command, print, table } from "./command.ts";
 import { localAddress } from "./with-appliance.ts";
@@ -56,10 +57,14 @@ export const status: Command = {
     } catch (error) {
       if (!(error instanceof NoAppliance) || error.reason !== "stopped") throw error;
       const failed = await readStartFault(context.config.dataDir);
-      const obstacle = await findReadOnlyVolume(context.config.dataDir);
-      const text = failed ? `\nIts last start failed at ${failed.at}: ${failed.message}` : "";
-      const now = obstacle === null ? "" : `\nIt cannot start: ${obstacle}`;
-      print(context, { state: "stopped", lastStart: failed, obstacle }, `Signet is not running.${text}${now}`);
+      // A start that may not write leaves no record; what keeps it from that can be seen all the same.
+      const wrong = (await machineChecks(context.config)).filter(({ state }) => state === "wrong");
+      const lines = [
+        "Signet is not running.",
+        ...(failed ? [`Its last start failed at ${failed.at}: ${failed.message}`] : []),
+        ...wrong.map(({ id, detail, action }) => `WRONG ${id}: ${detail}. ${action}`),
+      ];
+      print(context, { state: "stopped", lastStart: failed, wrong }, lines.join("\n"));
       return 1;
     }
   },

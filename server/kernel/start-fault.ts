@@ -45,18 +45,6 @@ export async function readStartFault(dataDir: string): Promise<StartFault | null
   }
 }
 
-const readOnlyVolume = (place: string): string =>
-  `${place} is on a volume that is mounted read-only: look in the system's log for why, repair the volume and mount it for writing`;
-
-/** A start that cannot write leaves no record of why, so it is looked for. @returns what to do; null when the volume can be written */
-export async function findReadOnlyVolume(dataDir: string): Promise<string | null> {
-  return await access(dataDir, constants.W_OK).then(
-    () => null,
-    (error: unknown) =>
-      error instanceof Error && "code" in error && error.code === "EROFS" ? readOnlyVolume(dataDir) : null,
-  );
-}
-
 const denied = new Set(["EACCES", "EPERM", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_IOERR", "EIO"]);
 
 /** The failure with what to do about it, where it comes from the data folder; any other as it is. */
@@ -102,7 +90,8 @@ async function firstDenied({ dataDir, masterKeyFile }: Places): Promise<string |
       () => null,
       (error: unknown) => (error instanceof Error && "code" in error ? error.code : "unknown"),
     );
-    if (code === "EROFS") return readOnlyVolume(place);
+    if (code === "EROFS")
+      return `${place} is on a volume that is mounted read-only: look in the system's log for why, repair the volume and mount it for writing`;
     if (code !== null && code !== "ENOENT") return await deniedTo(place, dataDir);
   }
   return null;

@@ -1,4 +1,4 @@
-import { mkdtemp, open, readdir, rm } from "node:fs/promises";
+import { chown, mkdtemp, open, readdir, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { sql } from "kysely";
@@ -67,4 +67,50 @@ test("a stored file that is missing is a problem that names the remedy, and is f
     state: "wrong",
     detail: expect.stringContaining(sha256),
   });
+});
+
+test("a master key or an owner that is lost while it runs is found before the next start stumbles over it", async () => {
+  const app = await startAppliance();
+  onTestFinished(() => app.stop());
+  const found = async () => (await administrator(app).call(getChecks, { query: {} })).data;
+  const key = path.join(app.folder, "master.key");
+  await rename(key, `${key}.away`);
+  expect(await found()).toContainEqual(
+    expect.objectContaining({
+      code: "master-key.missing",
+      state: "wrong",
+      action: expect.stringContaining("Put the key back"),
+    }),
+  );
+  await rename(`${key}.away`, key);
+  const database = path.join(app.folder, "signet.db");
+  await chown(database, 65534, 65534);
+  expect(await found()).toContainEqual(
+    expect.objectContaining({
+      code: "data-folder.foreign",
+      state: "wrong",
+      action: expect.stringContaining("chown -R"),
+    }),
+  );
+  expect((await administrator(app).call(getStatus, {})).checks?.wrong).toBeGreaterThan(0);
+  await chown(database, process.getuid?.() ?? 0, process.getgid?.() ?? 0);
+  expect((await found()).map(({ code }) => code)).toEqual(
+    expect.arrayContaining(["data-folder.ok", "master-key.beside"]),
+  );
+});
+
+test("a clock that nobody can believe is said by status and by the checks", async () => {
+  let wall = Date.now();
+  const app = await startAppliance({ machine: { now: () => wall, uptime: () => 1e6, boot: () => "one" } });
+  onTestFinished(() => app.stop());
+  wall += 10 * 365 * 86_400_000;
+  expect((await administrator(app).call(getStatus, {})).mode).toBe("clock-doubted");
+  const { data } = await administrator(app).call(getChecks, { query: {} });
+  expect(data).toContainEqual(
+    expect.objectContaining({
+      code: "clock.doubted",
+      state: "wrong",
+      action: expect.stringContaining("signet clock accept"),
+    }),
+  );
 });

@@ -75,6 +75,8 @@ type Fault = {
   /** What the doctor finds, or says instead of findings. */
   doctor: RegExp;
   as?: number;
+  /** Whether `signet status` can repeat it; it cannot where the settings themselves cannot be read. */
+  recorded?: boolean;
 };
 
 const faults: Fault[] = [
@@ -105,6 +107,7 @@ const faults: Fault[] = [
     code: 2,
     says: /signet\.json is not valid JSON: repair it/,
     doctor: /signet\.json is not valid JSON: repair it/,
+    recorded: false,
   },
   {
     name: "a database whose beginning is garbage",
@@ -128,7 +131,7 @@ const faults: Fault[] = [
 
 test.each(faults)(
   "$name: the start says what to do and ends with $code, the doctor names it",
-  async ({ break: harm, code, says, doctor, as }) => {
+  async ({ break: harm, code, says, doctor, as, recorded }) => {
     const folder = await mkdtemp(path.join(tmpdir(), "signet-fault-"));
     onTestFinished(() => rm(folder, { recursive: true, force: true }));
     await cp(whole, folder, { recursive: true, filter: (file) => !file.includes(`${path.sep}run${path.sep}`) });
@@ -137,6 +140,11 @@ test.each(faults)(
     expect(started).toMatchObject({ code, err: expect.stringMatching(says) });
     // One line, no stack: this is no defect of the program.
     expect(started.err.trim().split("\n")).toHaveLength(1);
+    if (recorded !== false)
+      expect(await signet(folder, "status")).toMatchObject({
+        code: 1,
+        out: expect.stringMatching(as === undefined ? says : doctor),
+      });
     if (as !== undefined) {
       expect(JSON.stringify(await machineChecks(loadConfig(envOf(folder))))).toMatch(doctor);
       return;
@@ -162,5 +170,14 @@ test("a taken port ends the start with 2, and status says so afterwards", async 
   });
   const said = await signet(folder, "status", "--json");
   expect(said).toMatchObject({ code: 1, out: expect.stringContaining("is taken by another program") });
+  const looked = await signet(folder, "doctor", "--json");
+  expect(looked.code).toBe(1);
+  expect(JSON.parse(looked.out).findings).toContainEqual(
+    expect.objectContaining({
+      code: "service.failed",
+      state: "wrong",
+      detail: expect.stringContaining("is taken by another program"),
+    }),
+  );
   expect(await readFile(path.join(folder, "run", "start-fault.json"), "utf8")).toContain(port);
 });

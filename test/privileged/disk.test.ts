@@ -14,6 +14,7 @@ import {
   waitForSeal,
 } from "../../server/commands/demo/main-job.ts";
 import { getChecks } from "../../server/features/appliance/checks-contract.ts";
+import { getStatus } from "../../server/features/appliance/status-contract.ts";
 import { fsck } from "../../server/features/evidence/fsck.ts";
 import { listMail } from "../../server/features/mail/service.ts";
 import { administrator } from "../harness/admin.ts";
@@ -97,6 +98,7 @@ test("a disk that fills refuses what is new and finishes what is under way; a fu
   await expect.poll(async () => (await sealJobs()).length).toBe(1);
   expect(await app.json(`/v1/envelopes/${first.id}`)).toMatchObject({ body: { sealedSha256: null } });
   expect((await app.call("/readyz", { key: null })).status).toBe(503);
+  expect((await administrator(app).call(getStatus, {})).mode).toBe("disk-full");
 
   rmSync(path.join(folder, "filler"));
   await waitForSeal(client, first.id);

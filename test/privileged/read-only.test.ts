@@ -95,7 +95,7 @@ test("a start on a volume that is mounted read-only says so and ends; status and
   expect(said.trim().split("\n")).toHaveLength(1);
   expect(await signet(data, "status")).toMatchObject({
     code: 1,
-    out: expect.stringMatching(/not running.*cannot start.*mounted read-only: look in the system's log/s),
+    out: expect.stringMatching(/not running.*WRONG data-folder: .*mounted read-only/s),
   });
   const looked = await signet(data, "doctor", "--json");
   expect(looked.code).toBe(1);

@@ -17,6 +17,10 @@ export const findingTexts = {
   "check.failed": { detail: "It could not be looked at: {{cause}}", action: "Look at the log of Signet." },
   "service.running": { detail: "running" },
   "service.stopped": { detail: "not running" },
+  "service.failed": {
+    detail: "not running; its last start, at {{at}}, failed: {{cause}}",
+    action: "Put the cause right, then start Signet again.",
+  },
   "service.silent": {
     detail: "{{cause}}",
     action: "Look at the log of Signet, and start it again if it does not answer.",
