@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -13,6 +13,7 @@ import { startAppliance, type TestAppliance } from "../harness/appliance.ts";
 import { axeFinds } from "./axe.ts";
 import { startMain } from "./main-process.ts";
 import { pageNames } from "./page-names.ts";
+import { picture } from "./picture.ts";
 import { type ConsolePage, chooseAppliance, openConsole, startBrowser } from "./window.ts";
 
 let main: Awaited<ReturnType<typeof startMain>>;
@@ -42,14 +43,6 @@ async function done({ page, problems }: ConsolePage): Promise<void> {
 }
 const heading = (page: Page, text: string) =>
   page.getByRole("heading", { level: 1, name: text, exact: true }).waitFor();
-
-/** Pictures are taken anew on demand only: SIGNET_TEST_SCREENS=1. */
-async function picture(page: Page, name: string): Promise<void> {
-  if (process.env.SIGNET_TEST_SCREENS !== "1") return;
-  const folder = path.resolve(import.meta.dirname, "../../docs/screens");
-  mkdirSync(folder, { recursive: true });
-  await page.screenshot({ path: path.join(folder, `console-${name}.png`) });
-}
 
 test("the page sees the methods of the contract and nothing else of Electron", async () => {
   const console = await openConsole(browser, main);

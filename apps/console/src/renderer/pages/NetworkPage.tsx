@@ -1,6 +1,7 @@
 import { Button, Group, Textarea } from "@mantine/core";
 import { useClipboard } from "@mantine/hooks";
 import { useMutation } from "@tanstack/react-query";
+import { getAcme } from "../../../../../server/features/tls/acme-contract.ts";
 import {
   getOwnAuthority,
   getTls,
@@ -25,6 +26,8 @@ import { RequestCertificate } from "./network/RequestCertificate.tsx";
 
 const t = translator("console");
 const common = translator("common");
+/** A certificate that somebody chose pauses ACME. */
+const changes = [getTls, getAcme];
 
 /** The certificates under which the appliance serves its pages. */
 export function NetworkPage() {
@@ -42,9 +45,9 @@ function Certificates({ state }: { state: TlsState }) {
   const confirm = useConfirm();
   const clipboard = useClipboard({ timeout: 3000 });
   const onDone = () => notify({ message: t("network.changed") });
-  const rollBack = useLocalAct(rollBackCertificate, { changes: [getTls], onDone });
-  const renew = useLocalAct(renewOwnCertificate, { changes: [getTls], onDone });
-  const reload = useLocalAct(reloadCertificate, { changes: [getTls], onDone });
+  const rollBack = useLocalAct(rollBackCertificate, { changes, onDone });
+  const renew = useLocalAct(renewOwnCertificate, { changes, onDone });
+  const reload = useLocalAct(reloadCertificate, { changes, onDone });
   const failed = rollBack.error ?? renew.error ?? reload.error;
   const ifAgreed = async (what: "rollBack" | "renew", act: () => void) => {
     const agreed = await confirm({

@@ -41,7 +41,8 @@ export function Unavailable({ connection, checking, onCheck }: Props) {
           <dd>
             <time dateTime={connection.since}>{dateTime(connection.since)}</time>
           </dd>
-          {connection.detail && (
+          {/* Of one that is stopped nothing more is known than what stands above. */}
+          {connection.detail && state !== "stopped" && (
             <>
               <dt>{t("unavailable.detail")}</dt>
               <dd>

@@ -1,5 +1,6 @@
 import { Button, PasswordInput } from "@mantine/core";
 import { type FormEvent, useState } from "react";
+import { getAcme } from "../../../../../../server/features/tls/acme-contract.ts";
 import { getTls, installCertificate } from "../../../../../../server/features/tls/contract.ts";
 import type { LocalInput } from "../../../../../../server/local-client.ts";
 import { translator } from "../../../../../shared/i18n.ts";
@@ -22,7 +23,7 @@ export function InstallCertificate({ waiting }: { waiting: boolean }) {
   const [key, setKey] = useState<Picked | null>(null);
   const [passphrase, setPassphrase] = useState("");
   const install = useLocalAct(installCertificate, {
-    changes: [getTls],
+    changes: [getTls, getAcme],
     onDone: () => {
       notify({ message: t("network.changed") });
       setCertificate(null);
