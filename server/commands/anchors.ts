@@ -41,8 +41,9 @@ async function list(context: CommandContext): Promise<number> {
   return standing.held === null ? 0 : 1;
 }
 
-function describeHold({ held, waiting }: ManagedAnchors): string[] {
-  if (held === null) return [];
+function describeHold({ held, resumed, waiting }: ManagedAnchors): string[] {
+  if (held === null)
+    return resumed ? [`They go on since ${resumed.at}; they were held back since ${resumed.since}.`] : [];
   const cause = held.backup === null ? "a witness holds later ones" : `this data was restored from ${held.backup}`;
   const later = held.later === null ? [] : [`A witness holds anchor ${held.later}, which this data does not know.`];
   return [

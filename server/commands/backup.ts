@@ -101,12 +101,12 @@ function tellEnd(context: CommandContext, { id, status: became, cause }: End): n
 
 async function list(context: CommandContext): Promise<number> {
   const all = await withDeps(context, (deps) => listBackups(deps));
-  const rows = all.map(({ id, createdAt, bytes, status: state, verifiedAt, cause }) => [
+  const rows = all.map(({ id, createdAt, bytes, status: state, verifiedAt, ahead, cause }) => [
     id,
     createdAt ?? "",
     bytes === null ? "" : `${(bytes / 1e6).toFixed(1)} MB`,
     state,
-    cause ?? verifiedAt ?? "",
+    ahead ? "dated in the future: the clock was wrong then or is now" : (cause ?? verifiedAt ?? ""),
   ]);
   print(context, all, rows.length === 0 ? "There is no backup yet." : table(rows));
   return 0;

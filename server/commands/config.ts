@@ -1,6 +1,7 @@
 import { describeSettings } from "../config.ts";
 import { changeSettings, readSettings } from "../features/appliance/settings.ts";
 import { changeSettings as changeEndpoint } from "../features/appliance/settings-contract.ts";
+import { refuseInside } from "../features/backup/settings.ts";
 import { operatorName } from "../kernel/operator-name.ts";
 import { callLocal, NoAppliance } from "../local-client.ts";
 import { type Command, type CommandContext, print, table, UsageError } from "./command.ts";
@@ -22,7 +23,7 @@ export const config: Command = {
     if (verb === "get") return get(context, rest);
     if (verb === "set") return await set(context, rest);
     // Whoever got here read settings that can be used.
-    if (verb === "check" && rest.length === 0) return check(context);
+    if (verb === "check" && rest.length === 0) return await check(context);
     throw new UsageError("say get, set or check");
   },
 };
@@ -73,7 +74,8 @@ async function change(context: CommandContext, changes: Record<string, string | 
   );
 }
 
-function check(context: CommandContext): number {
+async function check(context: CommandContext): Promise<number> {
+  await refuseInside(context.config);
   const { baseUrl, host, port } = context.config;
   print(context, { ok: true }, `The settings can be used: ${host}:${port}, opened as ${baseUrl}.`);
   return 0;

@@ -1,10 +1,14 @@
+import { stat } from "node:fs/promises";
 import path from "node:path";
-import { checkSettings, describeSettings } from "../config.ts";
+import { type Config, checkSettings, describeSettings } from "../config.ts";
+import { isAhead } from "../features/backup/dates.ts";
 import type { Machine } from "../features/backup/machine.ts";
+import type { Manifest } from "../features/backup/manifest.ts";
 import { openAsRecipient } from "../features/backup/opened.ts";
-import { RestoreRefused, restoreBackup } from "../features/backup/restore.ts";
-import { openTarget } from "../features/backup/target.ts";
+import { giveToOwner, RestoreRefused, restoreBackup } from "../features/backup/restore.ts";
+import { openTarget, type Target } from "../features/backup/target.ts";
 import { fsck } from "../features/evidence/fsck.ts";
+import type { Clock } from "../kernel/clock.ts";
 import { guardClock, thisMachine } from "../kernel/guarded-clock.ts";
 import { operator } from "./backup.ts";
 import { openerOf, openerOptions, watched } from "./backup-opener.ts";
@@ -33,7 +37,8 @@ export const restore: Command = {
     const target = openTarget(path.resolve(required(context, "from")));
     const wanted = optional(context, "to");
     const to = wanted === undefined ? context.config.dataDir : path.resolve(wanted);
-    const manifest = await target.read(optional(context, "id"));
+    const clock = guardClock(thisMachine);
+    const manifest = await chosenFrom(target, optional(context, "id"), clock);
     const opened = openAsRecipient(target, manifest, opener);
     const expected = optional(context, "appliance");
     if (expected !== undefined && expected !== manifest.masterKey)
@@ -49,14 +54,32 @@ export const restore: Command = {
         to,
         masterKeyFile,
         leaveDamaged: context.options["leave-damaged"] === true,
-        clock: guardClock(thisMachine),
+        clock,
         actor: operator(),
       }),
     );
     const { id, createdAt, masterKey: appliance } = manifest;
-    return await check(context, { to, id, createdAt, appliance, machine: opened.machine, left });
+    try {
+      return await check(context, { to, id, createdAt, appliance, machine: opened.machine, left });
+    } finally {
+      // The check runs as root where the restore did, and leaves files of its own.
+      await giveToOwner(to, masterKeyFile);
+    }
   },
 };
+
+/**
+ * The newest, unless another is named. Which one that is cannot be said where the date of a backup is still to come: its clock was
+ * wrong, or that of this machine is.
+ */
+async function chosenFrom(target: Target, id: string | undefined, clock: Clock): Promise<Manifest> {
+  const newest = (await target.ids()).at(-1);
+  if (id === undefined && newest !== undefined && isAhead(newest, clock))
+    throw new RestoreRefused(
+      `the newest backup, ${newest}, is dated in the future of this machine, where it is ${clock.ts()}: set the clock right, or say with --id which one is meant`,
+    );
+  return await target.read(id);
+}
 
 /** The settings that the backup brings; they say where the master key is expected. */
 function settingsIn({ files }: Machine): Record<string, unknown> {
@@ -113,9 +136,23 @@ async function check(
         ]
       : []),
     "Stop the old machine for good before this one starts: two of the same would sign two different histories.",
+    ...(await ownerAdvice(to)),
+    "The folder of backups stays needed as a whole, with the earlier ones: each added only the files that the folder lacked. Remove nothing there by hand; what no backup needs any more goes by itself.",
+    `Before the next signet update apply: see that this machine reaches ${backupFolderOf(config)} (signet doctor), make a backup here (signet backup) and try it (signet drill). The update's own way back was not in the backup.`,
     "No anchor is signed until a witness shows that none was published after this backup, or you say so: signet anchors resume.",
   ];
   const value = { id, createdAt, appliance, to, ok, left, problems: report.problems, keysInToken: token.length };
   print(context, { ...value, environment: Object.fromEntries(environment) }, lines.join("\n"));
   return ok ? 0 : 1;
+}
+
+const backupFolderOf = ({ backupDir }: Pick<Config, "backupDir">) =>
+  backupDir === undefined
+    ? "a folder for backups, which SIGNET_BACKUP_DIR names"
+    : `the folder of backups ${backupDir}`;
+
+/** What root restored into a folder of its own the service cannot use. */
+async function ownerAdvice(to: string): Promise<string[]> {
+  if (process.getuid?.() !== 0 || (await stat(to)).uid !== 0) return [];
+  return [`It belongs to root. Give it to the user that runs the service: chown -R USER: ${to}`];
 }

@@ -1,13 +1,17 @@
 import { spawnSync } from "node:child_process";
 import { closeSync, openSync, rmSync, statfsSync, writeSync } from "node:fs";
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { chmod, chown, lstat, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { openDeps } from "../../server/compose.ts";
+import { loadConfig } from "../../server/config.ts";
 import { getChecks } from "../../server/features/appliance/checks-contract.ts";
 import { getStatus } from "../../server/features/appliance/status-contract.ts";
 import { getBackupState, startBackup, verifyBackup } from "../../server/features/backup/contract.ts";
 import { makeRecipient } from "../../server/features/backup/recipient.ts";
+import { createLog } from "../../server/kernel/log.ts";
+import { signet } from "../features/backup/cli.ts";
 import { ok, publishTemplate, send } from "../features/signing/flow.ts";
 import { administrator } from "../harness/admin.ts";
 import { startAppliance, type TestAppliance } from "../harness/appliance.ts";
@@ -137,4 +141,75 @@ test("a share that goes away leaves nothing below its mount point, and is taken 
   expect(last).toMatchObject({ status: "verified" });
   expect(await namesIn(share)).toEqual([...before, id].sort());
   expect(JSON.parse(await readFile(path.join(share, "backups", id, "manifest.json"), "utf8"))).toMatchObject({ id });
+});
+
+/** A user of which the machine knows nothing but the number. */
+const service = { uid: 4711, gid: 4711 };
+
+/** `signet` as that user. */
+function asService(args: readonly string[], env: Record<string, string>) {
+  const root = path.resolve(import.meta.dirname, "../..");
+  const { status, stdout, stderr } = spawnSync(process.execPath, [path.join(root, "server/main.ts"), ...args], {
+    ...service,
+    encoding: "utf8",
+    env: { PATH: process.env.PATH, ...env },
+  });
+  return { code: status, said: `${stdout}${stderr}` };
+}
+
+async function homeOf(): Promise<string> {
+  const home = await mkdtemp(path.join(tmpdir(), "signet-owner-"));
+  await chmod(home, 0o755);
+  onTestFinished(() => rm(home, { recursive: true, force: true }));
+  return home;
+}
+
+async function belongingTo(folder: string, uid: number): Promise<string[]> {
+  const others = [];
+  for (const name of ["", ...(await readdir(folder, { recursive: true }))])
+    if ((await lstat(path.join(folder, name))).uid === uid) others.push(name);
+  return others;
+}
+
+test("what root restores belongs to the user of the data folder, the master key elsewhere too, and that user goes on with it", async () => {
+  const home = await homeOf();
+  const [data, share, to, key] = ["data", "share", "to", "key"].map((name) => path.join(home, name));
+  if (!data || !share || !to || !key) throw new Error("unreachable");
+  const { recipient, secret } = makeRecipient();
+  await Promise.all([writeFile(key, secret), mkdir(share), mkdir(to)]);
+  const env = { SIGNET_DATA_DIR: data, SIGNET_BACKUP_DIR: share, SIGNET_BACKUP_RECIPIENT: recipient };
+  const { deps, close } = await openDeps({ config: loadConfig(env), log: createLog("silent"), createKey: true });
+  await deps.blobs.put(Buffer.from("a document"));
+  await close();
+  expect(await signet(["backup"], env)).toMatchObject({ code: 0 });
+
+  await chown(to, service.uid, service.gid);
+  const there = { ...env, SIGNET_DATA_DIR: to, SIGNET_MASTER_KEY_FILE: path.join(home, "keys", "of", "master.key") };
+  const done = await signet(["restore", "--from", share, "--to", to, "--key", key], there);
+  expect(done, done.err).toMatchObject({ code: 0, out: expect.stringContaining("with the earlier ones") });
+  expect(done.out).toContain("Before the next signet update apply");
+  expect(done.out).toContain(share);
+  expect(await belongingTo(to, 0)).toEqual([]);
+  expect(await belongingTo(path.join(home, "keys"), 0)).toEqual([]);
+  const whole = asService(["fsck", "--json"], there);
+  expect(whole, whole.said).toMatchObject({ code: 0 });
+
+  // The folder of the backups is root's still: who is kept out, and what lets them in.
+  const repair = `chown -R ${service.uid}:${service.gid} ${share}`;
+  for (const args of [["backup"], ["backup", "verify"], ["drill"], ["backup", "list"]]) {
+    const refused = asService(args, there);
+    expect(refused.code, refused.said).toBe(1);
+    expect(refused.said).toContain(`the user ${service.uid} must own the folder of the backups: ${repair}`);
+  }
+  expect(spawnSync("sh", ["-c", repair]).status).toBe(0);
+  const made = asService(["backup"], there);
+  expect(made, made.said).toMatchObject({ code: 0 });
+  // As it becomes when root makes one by hand.
+  await chown(path.join(share, "blobs"), 0, 0);
+  await chmod(path.join(share, "blobs"), 0o700);
+  expect(asService(["backup"], there).said).toContain(repair);
+
+  const own = path.join(home, "of-root");
+  const rooted = await signet(["restore", "--from", share, "--to", own, "--key", key]);
+  expect(rooted, rooted.err).toMatchObject({ code: 0, out: expect.stringContaining(`chown -R USER: ${own}`) });
 });

@@ -35,6 +35,8 @@ export const ManagedAnchors = z
         later: z.int().nullable(),
       })
       .nullable(),
+    /** When they went on, which is recent: the operators' audit says who answered for it, a witness or a person. */
+    resumed: z.object({ since: Ts, at: Ts }).nullable(),
     /** Who is told of every anchor. */
     witnesses: z.array(z.object({ witness: z.enum(["folder", "url", "mail"]), target: z.string() })),
     /** Newest first. */

@@ -4,7 +4,7 @@ import { RetryLater } from "../../kernel/job-runner.ts";
 import type { Actor } from "../../kernel/wire.ts";
 import { AnchorsHeld, endHold } from "../evidence/anchor-hold.ts";
 import { scheduleAnchor, signNextAnchor } from "../evidence/anchoring.ts";
-import { anchorHold, anchorStanding, witnessesInUse } from "../evidence/standing.ts";
+import { anchorHold, anchorResumption, anchorStanding, witnessesInUse } from "../evidence/standing.ts";
 import { KeyUnavailable } from "../keys/unavailable.ts";
 import type { ManagedAnchors } from "./anchors-contract.ts";
 import { findingTexts } from "./finding-texts.ts";
@@ -18,6 +18,7 @@ export async function readAnchors(deps: Deps, limit: number): Promise<ManagedAnc
     treeSize,
     waiting: treeSize - (anchors[0]?.treeSize ?? 0),
     held: await anchorHold(deps),
+    resumed: await anchorResumption(deps),
     intervalSeconds: deps.config.anchorIntervalSeconds,
     witnesses: witnessesInUse(deps.config),
     data: anchors,
@@ -60,10 +61,7 @@ export async function resumeHeldAnchors(deps: Deps, actor: Actor): Promise<Manag
     throw new AppError("conflict", { detail });
   }
   await deps.db.tx(async (tx) => {
-    if (!(await endHold(tx, deps))) return;
-    const { reason, backup } = held;
-    await recordOperatorAct(tx, deps, { actor, action: "anchors.resumed", data: { reason, backup } });
-    await scheduleAnchor(tx, deps);
+    if (await endHold(tx, deps, actor)) await scheduleAnchor(tx, deps);
   });
   return await readAnchors(deps, shownAnchors);
 }

@@ -1,6 +1,6 @@
 import type { Ts } from "../../kernel/clock.ts";
 import type { Deps } from "../../kernel/deps.ts";
-import { anchorHold } from "../evidence/standing.ts";
+import { anchorHold, anchorResumption } from "../evidence/standing.ts";
 import { allOrganizations } from "../identity/service.ts";
 import { inspectToken } from "../keys/service.ts";
 import { acmeHealth, nearEndDays } from "../tls/acme-findings.ts";
@@ -169,7 +169,10 @@ async function organizations({ db }: Deps): Promise<Finding> {
 async function anchors(deps: Deps): Promise<Finding> {
   const one = finding("anchors", "keys");
   const held = await anchorHold(deps);
-  if (held === null) return one.ok("anchors.ok", {});
+  if (held === null) {
+    const resumed = await anchorResumption(deps);
+    return resumed === null ? one.ok("anchors.ok", {}) : one.ok("anchors.resumed", resumed);
+  }
   const { later, backup } = held;
   if (later !== null) return one.wrong("anchors.later", { later });
   return backup === null ? one.wrong("anchors.held", {}) : one.wrong("anchors.restored", { backup });

@@ -198,6 +198,9 @@ export const findingTexts = {
     action: "Open the one-time link of the first owner: signet first-link prints it.",
   },
   "anchors.ok": { detail: "go on" },
+  "anchors.resumed": {
+    detail: "go on since {{at}}; they were held back since {{since}}, and the audit says who let them",
+  },
   "anchors.later": {
     detail: "None is signed: a witness holds anchor {{later}}, which this data does not know",
     action:

@@ -3,6 +3,8 @@ import type { Deps } from "../../kernel/deps.ts";
 import { notFound } from "../../kernel/errors.ts";
 import { type Actor, systemActor } from "../../kernel/wire.ts";
 import { recordOperatorAct } from "../appliance/operator-audit.ts";
+import { isAhead } from "./dates.ts";
+import { causeOf, isDenied } from "./denied.ts";
 import { drillBackup } from "./drill.ts";
 import { BackupDamaged, isGenuine, type Manifest } from "./manifest.ts";
 import { machineOf, type Opened, openAsAppliance, openAsRecipient } from "./opened.ts";
@@ -11,7 +13,7 @@ import { backupFolder, backupSettings } from "./settings.ts";
 import * as store from "./store.ts";
 import { openTarget, type Target, TargetBusy } from "./target.ts";
 import { type Problem, verifyParts } from "./verify.ts";
-import { type Work, writeBackup } from "./write.ts";
+import { BackupRefused, type Work, writeBackup } from "./write.ts";
 
 /** Does what was begun, and gives what is to be committed about its end: jobs and commands run the same. */
 
@@ -59,7 +61,8 @@ export async function performBackup(deps: Deps, id: string, work: Work): Promise
     );
   } catch (error) {
     if (isPassing(error, work)) throw error;
-    return ended(false, { status: "failed", ended_at: deps.clock.ts(), cause: messageOf(error) }, {});
+    const cause = causeOf(error, deps.config.backupDir ?? "");
+    return ended(false, { status: "failed", ended_at: deps.clock.ts(), cause }, {});
   }
 }
 
@@ -68,7 +71,7 @@ export type VerifyAsked = { id: string | undefined; actor: Actor; opener?: Opene
 /** Reads a backup again. @throws TargetBusy, WrongBackupKey, AppError `not-found`; the reason of the signal */
 export async function performVerify(deps: Deps, { id, actor, opener }: VerifyAsked, work: Work): Promise<Ended> {
   const target = openTarget(backupFolder(deps.config));
-  const release = await target.lock("shared");
+  const release = await lockToRead(target);
   try {
     // A name that was mistyped is no damaged backup.
     if (id !== undefined && !(await target.ids()).includes(id)) throw notFound(`The backup ${id}`);
@@ -134,9 +137,9 @@ export async function performDrill(
       await recordOperatorAct(tx, deps, { actor: systemActor, action: `drill.${status}`, target: id, data });
     },
   });
-  const release = await openTarget(backupFolder(deps.config)).lock("shared");
+  const target = openTarget(backupFolder(deps.config));
+  const release = await lockToRead(target);
   try {
-    const target = openTarget(backupFolder(deps.config));
     const manifest = await target.read(backup ?? (await newestOwn(target, deps, opener)));
     tried = manifest.id;
     const opened = openForRestore(target, manifest, { opener, secrets: deps.secrets });
@@ -144,20 +147,31 @@ export async function performDrill(
     return ended(ok ? null : problems.slice(0, 3).join("; ") || "something is wrong", checked);
   } catch (error) {
     if (isPassing(error, work)) throw error;
-    return ended(messageOf(error), {});
+    return ended(causeOf(error, target.folder), {});
   } finally {
     await release();
   }
 }
 
-/** Another appliance may write to the same folder. @returns undefined for the newest of all, to be opened by its recipient */
+/** @throws BackupRefused where this user may not read the folder */
+async function lockToRead(target: Target): Promise<() => Promise<void>> {
+  return await target.lock("shared").catch((error: unknown) => {
+    throw isDenied(error) ? new BackupRefused(causeOf(error, target.folder), { cause: error }) : error;
+  });
+}
+
+/**
+ * Another appliance may write to the same folder, and one of the future is the newest only where there is no other.
+ * @returns undefined for the newest of all, to be opened by its recipient
+ */
 async function newestOwn(
   target: Target,
-  { secrets }: Pick<Deps, "secrets">,
+  { secrets, clock }: Pick<Deps, "secrets" | "clock">,
   opener: Opener | undefined,
 ): Promise<string | undefined> {
-  if (opener) return undefined;
-  return (await target.list()).find(({ manifest }) => manifest !== null && isGenuine(manifest, secrets))?.id;
+  const all = await target.list();
+  const own = opener ? all : all.filter(({ manifest }) => manifest !== null && isGenuine(manifest, secrets));
+  return (own.find(({ id }) => !isAhead(id, clock)) ?? own[0])?.id;
 }
 
 function openForRestore(
@@ -176,5 +190,3 @@ function describeProblems(problems: readonly Problem[]): string | null {
   const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : "";
   return `${first.part} ${first.file}: ${first.problem}${more}`;
 }
-
-const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));

@@ -81,6 +81,8 @@ export const Backup = z
     addedBytes: z.int().nullable(),
     status: z.enum(["unverified", "verified", "damaged"]),
     verifiedAt: Ts.nullable(),
+    /** Dated in the future: it is neither the newest nor removed before its date. */
+    ahead: z.boolean(),
     cause: z.string().nullable(),
   })
   .meta({ id: "Backup" });

@@ -12,40 +12,48 @@ const busyMs = 30_000;
 
 /** @param activity where everybody in this process sees how far it is */
 export function createBackupHandlers(deps: Deps, activity: Activity): JobBinding[] {
-  /** What was cancelled is recorded already; what the end of the service cut off is done again. */
+  /**
+   * What was cancelled is recorded already; what the end of the service cut off is done again.
+   * @param isWanted asked once a cancellation would be heard: one that came before has taken the job away by then
+   */
   async function run(
     about: Pick<BackupProgress, "kind" | "id">,
     { signal }: JobContext,
-    perform: (work: Work) => Promise<Ended>,
+    { isWanted, perform }: { isWanted: () => Promise<boolean>; perform: (work: Work) => Promise<Ended> },
   ): Promise<Commit | undefined> {
     const act = activity.begin(about, signal);
     try {
-      const { commit } = await perform(act);
+      const commit = (await isWanted()) ? (await perform(act)).commit : undefined;
       act.end();
       return commit;
     } catch (error) {
       act.end();
+      if (!signal.aborted && act.signal.aborted) return undefined;
       if (error instanceof TargetBusy) {
         activity.expect(about);
         throw new RetryLater(error.message, busyMs);
       }
-      if (signal.aborted || !act.signal.aborted) throw error;
-      return undefined;
+      throw error;
     }
   }
   return [
-    handle(runBackup, async ({ id }, context) => {
-      if ((await store.findRun(deps.db.read, id))?.status !== "running") return undefined;
-      return await run({ kind: "backup", id }, context, (work) => performBackup(deps, id, work));
-    }),
-    handle(runVerify, ({ id, actor }, context) =>
-      run({ kind: "verify", id }, context, (work) => performVerify(deps, { id, actor }, work)),
+    handle(runBackup, ({ id }, context) =>
+      run({ kind: "backup", id }, context, {
+        isWanted: async () => (await store.findRun(deps.db.read, id))?.status === "running",
+        perform: (work) => performBackup(deps, id, work),
+      }),
     ),
-    handle(runDrill, async ({ id, backup }, context) => {
-      if ((await store.findDrill(deps.db.read, id))?.status !== "running") return undefined;
-      return await run({ kind: "drill", id }, context, (work) =>
-        performDrill(deps, { id, backup: backup ?? undefined }, work),
-      );
-    }),
+    handle(runVerify, ({ id, actor }, context) =>
+      run({ kind: "verify", id }, context, {
+        isWanted: () => store.hasJob(deps.db.read, runVerify.name, id),
+        perform: (work) => performVerify(deps, { id, actor }, work),
+      }),
+    ),
+    handle(runDrill, ({ id, backup }, context) =>
+      run({ kind: "drill", id }, context, {
+        isWanted: async () => (await store.findDrill(deps.db.read, id))?.status === "running",
+        perform: (work) => performDrill(deps, { id, backup: backup ?? undefined }, work),
+      }),
+    ),
   ];
 }

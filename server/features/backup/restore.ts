@@ -92,7 +92,8 @@ export async function restoreBackup(restore: Restore): Promise<Outcome["problems
   await syncFolder(to);
   restore.reached?.("placed");
   if ((await keyAt(masterKeyFile)) === null) {
-    await mkdir(path.dirname(masterKeyFile), { recursive: true, mode: 0o700 });
+    const made = await mkdir(path.dirname(masterKeyFile), { recursive: true, mode: 0o700 });
+    if (made !== undefined) await giveFolders(made, path.dirname(masterKeyFile), to);
     await writeDurably(masterKeyFile, `${opened.machine.masterKey}\n`);
   }
   await giveToOwner(to, masterKeyFile);
@@ -102,12 +103,26 @@ export async function restoreBackup(restore: Restore): Promise<Outcome["problems
 }
 
 /** Root restores for the user to whom the empty folder was given; whoever else restores owns everything already. */
-async function giveToOwner(to: string, masterKeyFile: string): Promise<void> {
+async function ownerFor(to: string): Promise<{ uid: number; gid: number } | null> {
   const { uid, gid } = await stat(to);
-  if (process.getuid?.() !== 0 || uid === 0) return;
+  return process.getuid?.() !== 0 || uid === 0 ? null : { uid, gid };
+}
+
+/** Gives what lies in the restored folder, and the master key, to the owner of the folder; whatever root made there since, too. */
+export async function giveToOwner(to: string, masterKeyFile: string): Promise<void> {
+  const owner = await ownerFor(to);
+  if (owner === null) return;
   const entries = await readdir(to, { recursive: true, withFileTypes: true });
-  for (const entry of entries) await lchown(path.join(entry.parentPath, entry.name), uid, gid);
-  await lchown(masterKeyFile, uid, gid);
+  for (const entry of entries) await lchown(path.join(entry.parentPath, entry.name), owner.uid, owner.gid);
+  await lchown(masterKeyFile, owner.uid, owner.gid);
+}
+
+/** The folders from one down to another inside it, which were just made. */
+async function giveFolders(from: string, down: string, to: string): Promise<void> {
+  const owner = await ownerFor(to);
+  if (owner === null) return;
+  for (let folder = down; folder.length >= from.length; folder = path.dirname(folder))
+    await lchown(folder, owner.uid, owner.gid);
 }
 
 const Mark = z.object({ v: z.literal(1), id: z.string(), at: Ts });

@@ -8,6 +8,8 @@ import { type Actor, systemActor } from "../../kernel/wire.ts";
 import { recordOperatorAct } from "../appliance/operator-audit.ts";
 import type { Activity } from "./activity.ts";
 import type { Backup, BackupState, Trigger } from "./contract.ts";
+import { isAhead, latestDate } from "./dates.ts";
+import { causeOf } from "./denied.ts";
 import { runBackup, runDrill, runVerify } from "./jobs.ts";
 import { BackupDamaged } from "./manifest.ts";
 import { openAsAppliance } from "./opened.ts";
@@ -26,9 +28,10 @@ export async function readBackupState(
   { config, clock, db }: Reads,
   activity: Pick<Activity, "current">,
 ): Promise<BackupState> {
-  const last = await store.lastRun(db.read);
-  const verified = await store.lastVerified(db.read);
-  const drill = await store.lastDrill(db.read);
+  const latest = latestDate(clock);
+  const last = await store.lastRun(db.read, latest);
+  const verified = await store.lastVerified(db.read, latest);
+  const drill = await store.lastDrill(db.read, latest);
   const ready = isSetUp(config);
   const verifiedAt = verified?.verified_at ?? null;
   const intervalMs = config.backupIntervalHours * hourMs;
@@ -80,10 +83,10 @@ const presentDrill = (row: store.DrillRow) => ({
 });
 
 /** @throws AppError `conflict` when no folder is set or it cannot be read */
-export async function listBackups({ config, db }: Pick<Deps, "config" | "db">): Promise<Backup[]> {
+export async function listBackups({ config, clock, db }: Reads): Promise<Backup[]> {
   const target = openTarget(refusing(() => backupFolder(config)));
   const found = await target.list().catch((cause: unknown) => {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = causeOf(cause, target.folder);
     throw new AppError("conflict", { detail: `The backups in ${target.folder} cannot be read: ${reason}`, cause });
   });
   const runs = new Map((await store.listRuns(db.read, 10_000)).map((run) => [run.id, run]));
@@ -102,6 +105,7 @@ export async function listBackups({ config, db }: Pick<Deps, "config" | "db">): 
       addedBytes: run?.copied_bytes ?? null,
       status: damaged ? "damaged" : verifiedAt === null ? "unverified" : "verified",
       verifiedAt,
+      ahead: isAhead(id, clock),
       cause: manifest === null ? "Its manifest is missing or damaged." : (run?.cause ?? null),
     };
   });
@@ -189,6 +193,8 @@ export async function cancelBackup(deps: Deps, activity: Activity, actor: Actor)
     const end = { ended_at: deps.clock.ts(), cause: null } as const;
     if (kind === "backup") await store.endRun(tx, id, { status: "cancelled", ...end });
     if (kind === "drill") await store.endDrill(tx, id, { status: "cancelled", checked: "{}", ...end });
+    const job = { backup: runBackup, verify: runVerify, drill: runDrill, restore: null }[kind];
+    if (job !== null) await store.forgetJob(tx, job.name, id);
     await recordOperatorAct(tx, deps, { actor, action: `${kind}.cancelled`, target: id });
   });
   activity.cancel();
@@ -202,11 +208,10 @@ const earlyMs = hourMs / 2;
 export async function scheduleBackup(deps: Deps, activity: Pick<Activity, "expect" | "current">): Promise<void> {
   if (!isSetUp(deps.config) || activity.current() !== null) return;
   await endForsaken(deps);
-  const last = await store.lastRun(deps.db.read);
-  if (last?.status === "running") return;
+  if ((await store.openRuns(deps.db.read)).length > 0) return;
+  const last = await store.lastRun(deps.db.read, latestDate(deps.clock));
   const wait = last?.status === "failed" ? hourMs : deps.config.backupIntervalHours * hourMs;
-  // One that is noted in the future stems from a clock that was wrong.
-  if (last && Math.abs(deps.clock.now() - Date.parse(last.started_at)) < wait - earlyMs) return;
+  if (last && deps.clock.now() - Date.parse(last.started_at) < wait - earlyMs) return;
   await enqueueBackup(deps, activity, { actor: systemActor, trigger: "schedule" });
 }
 
@@ -215,11 +220,14 @@ export async function scheduleBackup(deps: Deps, activity: Pick<Activity, "expec
  * these rows any more, and no other backup would ever be planned behind them.
  */
 async function endForsaken(deps: Deps): Promise<void> {
-  const [run, drill] = [await store.lastRun(deps.db.read), await store.lastDrill(deps.db.read)];
-  const forsaken = async (row: { id: string; status: string } | undefined, job: string): Promise<boolean> =>
-    row?.status === "running" && !(await store.hasJob(deps.db.read, job, row.id));
-  const [runForsaken, drillForsaken] = [await forsaken(run, runBackup.name), await forsaken(drill, runDrill.name)];
-  if (!runForsaken && !drillForsaken) return;
+  const forsaken = async <Row extends { id: string }>(rows: Row[], job: string): Promise<Row[]> => {
+    const left = [];
+    for (const row of rows) if (!(await store.hasJob(deps.db.read, job, row.id))) left.push(row);
+    return left;
+  };
+  const runs = await forsaken(await store.openRuns(deps.db.read), runBackup.name);
+  const drills = await forsaken(await store.openDrills(deps.db.read), runDrill.name);
+  if (runs.length === 0 && drills.length === 0) return;
   // Whoever is at work holds it.
   const release = await openTarget(backupFolder(deps.config))
     .lock("exclusive")
@@ -230,8 +238,8 @@ async function endForsaken(deps: Deps): Promise<void> {
   if (release === null) return;
   await release();
   await deps.db.tx(async (tx) => {
-    if (runForsaken && run) await endUnended(tx, deps, { kind: "backup", id: run.id, cause: forsakenCause });
-    if (drillForsaken && drill) await endUnended(tx, deps, { kind: "drill", id: drill.id, cause: forsakenCause });
+    for (const { id } of runs) await endUnended(tx, deps, { kind: "backup", id, cause: forsakenCause });
+    for (const { id } of drills) await endUnended(tx, deps, { kind: "drill", id, cause: forsakenCause });
   });
 }
 

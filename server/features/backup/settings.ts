@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { lstat, readFile, readlink, realpath } from "node:fs/promises";
 import path from "node:path";
 import type { Config } from "../../config.ts";
 import { type Keep, parseKeep } from "./keep.ts";
@@ -10,15 +10,16 @@ export type BackupSettings = {
   keep: Keep;
 };
 
-type Chosen = Pick<Config, "backupDir" | "backupRecipient" | "backupPassphraseFile" | "backupKeep">;
+type Chosen = Pick<Config, "dataDir" | "backupDir" | "backupRecipient" | "backupPassphraseFile" | "backupKeep">;
 
 /** Whether backups can be made with these settings: a folder, and somebody who can open them. */
-export const isSetUp = ({ backupDir, backupRecipient, backupPassphraseFile }: Chosen): boolean =>
+export const isSetUp = ({ backupDir, backupRecipient, backupPassphraseFile }: Omit<Chosen, "dataDir">): boolean =>
   backupDir !== undefined && (backupRecipient !== undefined || backupPassphraseFile !== undefined);
 
 /** @throws NoBackupSettings, and what reading the passphrase's file throws */
 export async function backupSettings(config: Chosen): Promise<BackupSettings> {
   const folder = backupFolder(config);
+  await refuseInside(config);
   const keep = parseKeep(config.backupKeep);
   if (config.backupRecipient !== undefined)
     return { folder, keep, recipient: { kind: "x25519", text: config.backupRecipient } };
@@ -36,6 +37,33 @@ export async function backupSettings(config: Chosen): Promise<BackupSettings> {
 export function backupFolder({ backupDir }: Pick<Config, "backupDir">): string {
   if (backupDir === undefined) throw new NoBackupSettings("there is no folder for backups: set SIGNET_BACKUP_DIR");
   return path.resolve(backupDir);
+}
+
+/**
+ * What lies in the data folder is lost with it, and tidying there would delete documents; a link is as bad as the folder itself.
+ * @throws NoBackupSettings; what looking at the paths throws
+ */
+export async function refuseInside({ backupDir, dataDir }: Pick<Config, "dataDir" | "backupDir">): Promise<void> {
+  if (backupDir === undefined) return;
+  const real = await realPathOf(path.resolve(backupDir));
+  const inside = path.relative(await realPathOf(path.resolve(dataDir)), real);
+  if (inside !== "" && (inside === ".." || inside.startsWith(`..${path.sep}`) || path.isAbsolute(inside))) return;
+  const leads = real === path.resolve(backupDir) ? "lies" : `leads to ${real}, which lies`;
+  throw new NoBackupSettings(`SIGNET_BACKUP_DIR ${leads} in the data folder: choose one on another disk`);
+}
+
+/** Where a path leads, also one whose end is not there yet. */
+async function realPathOf(place: string): Promise<string> {
+  try {
+    return await realpath(place);
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;
+  }
+  const folder = path.dirname(place);
+  if (folder === place) return place;
+  const found = await lstat(place).catch(() => null);
+  if (found?.isSymbolicLink()) return await realPathOf(path.resolve(folder, await readlink(place)));
+  return path.join(await realPathOf(folder), path.basename(place));
 }
 
 const shortestPassphrase = 12;

@@ -73,14 +73,26 @@ export async function listRuns(reader: Reader, limit: number): Promise<RunRow[]>
     .execute();
 }
 
-/** The newest that this data folder began: one that was found in the folder of backups is of another life or another appliance. */
-export async function lastRun(reader: Reader): Promise<RunRow | undefined> {
-  return await ownRuns(reader).executeTakeFirst();
+/** The newest that this data folder began, up to a date (`latestDate`): one that was found in the folder of backups is of another life or another appliance. */
+export async function lastRun(reader: Reader, latest: Ts): Promise<RunRow | undefined> {
+  return await ownRuns(reader).where("started_at", "<=", latest).executeTakeFirst();
 }
 
 /** The newest that was found whole, whenever that was. */
-export async function lastVerified(reader: Reader): Promise<RunRow | undefined> {
-  return await ownRuns(reader).where("verified_at", "is not", null).executeTakeFirst();
+export async function lastVerified(reader: Reader, latest: Ts): Promise<RunRow | undefined> {
+  return await ownRuns(reader)
+    .where("started_at", "<=", latest)
+    .where("verified_at", "is not", null)
+    .executeTakeFirst();
+}
+
+/** What is noted as running, whatever its date. */
+export async function openRuns(reader: Reader): Promise<RunRow[]> {
+  return await reader.selectFrom("backup_runs").selectAll().where("status", "=", "running").execute();
+}
+
+export async function openDrills(reader: Reader): Promise<DrillRow[]> {
+  return await reader.selectFrom("backup_drills").selectAll().where("status", "=", "running").execute();
 }
 
 const ownRuns = (reader: Reader) =>
@@ -127,19 +139,35 @@ export async function findDrill(reader: Reader, id: string): Promise<DrillRow | 
   return await reader.selectFrom("backup_drills").selectAll().where("id", "=", id).executeTakeFirst();
 }
 
-export async function lastDrill(reader: Reader): Promise<DrillRow | undefined> {
-  return await reader.selectFrom("backup_drills").selectAll().orderBy("started_at", "desc").limit(1).executeTakeFirst();
+export async function lastDrill(reader: Reader, latest: Ts): Promise<DrillRow | undefined> {
+  return await reader
+    .selectFrom("backup_drills")
+    .selectAll()
+    .where("started_at", "<=", latest)
+    .orderBy("started_at", "desc")
+    .limit(1)
+    .executeTakeFirst();
 }
 
-/** Whether a job will make this backup or drill. */
+/** Whether a job will make this backup, check or drill. */
 export async function hasJob(reader: Reader, name: string, id: string): Promise<boolean> {
+  return (await jobsOf(reader, name, id)).length > 0;
+}
+
+/** Takes back what was put into the queue; one that was claimed meanwhile ends without a record. */
+export async function forgetJob(tx: Tx, name: string, id: string): Promise<void> {
+  const ids = await jobsOf(tx, name, id);
+  if (ids.length > 0) await tx.deleteFrom("jobs").where("id", "in", ids).execute();
+}
+
+async function jobsOf(reader: Reader | Tx, name: string, id: string): Promise<string[]> {
   const rows = await reader
     .selectFrom("jobs")
-    .select("payload")
+    .select(["id", "payload"])
     .where("name", "=", name)
     .where("status", "!=", "dead")
     .execute();
-  return rows.some(({ payload }) => Job.parse(JSON.parse(payload)).id === id);
+  return rows.filter(({ payload }) => Job.parse(JSON.parse(payload)).id === id).map((row) => row.id);
 }
 
 const Job = z.object({ id: z.string() });

@@ -1,12 +1,12 @@
 import { randomBytes } from "node:crypto";
-import { mkdir, readdir, rename, rm } from "node:fs/promises";
+import { access, constants, mkdir, readdir, rename, rm } from "node:fs/promises";
 import path from "node:path";
 import type { Ts } from "../../kernel/clock.ts";
 import { holdFileLock } from "../../kernel/db.ts";
 import { syncFolder } from "../../kernel/durable.ts";
+import { isDenied } from "./denied.ts";
 import { BackupDamaged, type Manifest, readManifest } from "./manifest.ts";
-
-import { refuseLinkedFolder } from "./target-files.ts";
+import { plainFileSize, refuseLinkedFolder } from "./target-files.ts";
 
 /**
  * The folder that receives backups, often a mounted share:
@@ -26,6 +26,13 @@ export function newBackupId(at: Ts): string {
 export class TargetBusy extends Error {
   readonly code = "BACKUP_TARGET_BUSY";
   override name = "TargetBusy";
+}
+
+/** @throws EACCES; what is not there yet may be made. A disk that is read-only says so itself when it is written to */
+async function proveAccess(place: string): Promise<void> {
+  await access(place, constants.R_OK | constants.W_OK).catch((error: unknown) => {
+    if (isDenied(error)) throw error;
+  });
 }
 
 export function openTarget(folder: string) {
@@ -91,7 +98,11 @@ export function openTarget(folder: string) {
     /** @throws TargetBusy; who only reads shares it with others who read */
     async lock(mode: "exclusive" | "shared"): Promise<() => Promise<void>> {
       for (const name of ["backups", "blobs"]) refuseLinkedFolder(path.join(folder, name));
-      const release = await holdFileLock(path.join(folder, "lock.db"), mode);
+      const lock = path.join(folder, "lock.db");
+      plainFileSize(lock);
+      // SQLite would only say that it cannot open its file.
+      for (const place of [folder, lock, backups, path.join(folder, "blobs")]) await proveAccess(place);
+      const release = await holdFileLock(lock, mode);
       if (release) return release;
       throw new TargetBusy(`another process works with the backups in ${folder}`);
     },

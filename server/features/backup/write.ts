@@ -8,6 +8,8 @@ import { masterKeyFingerprint } from "../../kernel/secrets.ts";
 import { lockStore } from "../../kernel/store-lock.ts";
 import { version } from "../../version.ts";
 import type { BackupProgress, RunStatus } from "./contract.ts";
+import { isAhead } from "./dates.ts";
+import { isDenied } from "./denied.ts";
 import { superseded } from "./keep.ts";
 import { readMachine, textOfMachine } from "./machine.ts";
 import {
@@ -58,7 +60,7 @@ export async function writeBackup(
   { id, usedBefore, noted, ...work }: Work & { id: string; usedBefore: boolean; noted: Noted },
 ): Promise<Written> {
   const target = openTarget(settings.folder);
-  await refuseUnfit(target, deps, usedBefore);
+  await refuseUnfit(target, usedBefore);
   const releaseTarget = await target.lock("exclusive");
   try {
     const releaseStore = await lockStore(deps.config.dataDir);
@@ -73,14 +75,16 @@ export async function writeBackup(
   }
 }
 
+const unlessDenied = (error: unknown): null => {
+  if (isDenied(error)) throw error;
+  return null;
+};
+
 /** A share that is not mounted looks like an empty folder: nothing may be written below its mount point. */
-async function refuseUnfit(target: Target, { config }: Deps, usedBefore: boolean): Promise<void> {
-  const found = await stat(target.folder).catch(() => null);
+async function refuseUnfit(target: Target, usedBefore: boolean): Promise<void> {
+  const found = await stat(target.folder).catch(unlessDenied);
   if (!found?.isDirectory())
     throw new BackupRefused(`${target.folder} is no folder: make it, or mount the share that it lies on`);
-  const inside = path.relative(config.dataDir, target.folder);
-  if (inside === "" || !(inside.startsWith("..") || path.isAbsolute(inside)))
-    throw new BackupRefused("SIGNET_BACKUP_DIR lies in the data folder: choose one on another disk");
   if (usedBefore && !(await target.isUsed()))
     throw new BackupRefused(
       `${target.folder} is empty, but backups were written to it before: mount its share, or name a new folder`,
@@ -197,7 +201,9 @@ async function lookAgain(
 async function removeSuperseded(deps: Deps, { target, settings, id: made, work, noted }: Job): Promise<string[]> {
   const all = await target.list();
   const whole = all.flatMap(({ manifest }) => (manifest === null ? [] : [manifest]));
-  const own = whole.filter((manifest) => noted.has(manifest.id) || isGenuine(manifest, deps.secrets));
+  const ours = whole.filter((manifest) => noted.has(manifest.id) || isGenuine(manifest, deps.secrets));
+  // One of the future takes no place until its date has come, and stays: perhaps it is now that the clock is wrong.
+  const own = ours.filter(({ id }) => !isAhead(id, deps.clock));
   // One that was damaged since keeps no place that a whole one needs; the one just made stays, whatever the clock said before.
   const isDamaged = ({ id }: Manifest) => noted.get(id) === "damaged";
   const byRule = new Set([

@@ -5,6 +5,8 @@ import type { Ts } from "../../kernel/clock.ts";
 import type { Reader, Tx } from "../../kernel/db.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { newId } from "../../kernel/ids.ts";
+import { type Actor, systemActor } from "../../kernel/wire.ts";
+import { recordOperatorAct } from "../appliance/operator-audit.ts";
 import type { AnchorKey } from "../keys/contract.ts";
 import { anchorHolds } from "./anchor-check.ts";
 import { Anchor } from "./contract.ts";
@@ -50,13 +52,37 @@ export async function holdAnchors(
     .execute();
 }
 
-export async function endHold(tx: Tx, { clock }: Pick<Deps, "clock">): Promise<boolean> {
-  const { numUpdatedRows } = await tx
-    .updateTable("anchor_holds")
-    .set({ ended_at: clock.ts() })
-    .where("ended_at", "is", null)
+/** @param actor who answers for it, for the operators' audit; the appliance itself where a witness confirmed it */
+export async function endHold(tx: Tx, deps: Pick<Deps, "clock">, actor: Actor = systemActor): Promise<boolean> {
+  const held = await findHold(tx);
+  if (!held) return false;
+  await tx.updateTable("anchor_holds").set({ ended_at: deps.clock.ts() }).where("id", "=", held.id).execute();
+  const { reason, backup, since } = held;
+  const confirmedBy = actor === systemActor ? "witness" : "operator";
+  await recordOperatorAct(tx, deps, {
+    actor,
+    action: "anchors.resumed",
+    data: { reason, backup, since, confirmedBy },
+  });
+  return true;
+}
+
+/** The one that ended last. */
+export async function findEndedHold(reader: Reader): Promise<(HoldRow & { ended_at: Ts }) | undefined> {
+  return await reader
+    .selectFrom("anchor_holds")
+    .selectAll()
+    .where("ended_at", "is not", null)
+    .orderBy("ended_at", "desc")
+    .limit(1)
+    .$narrowType<{ ended_at: Ts }>()
     .executeTakeFirst();
-  return numUpdatedRows > 0n;
+}
+
+async function holdForWitness(tx: Tx, deps: Pick<Deps, "clock">, later: number): Promise<void> {
+  if (await findHold(tx)) return;
+  await holdAnchors(tx, deps, { reason: "witness", backup: null });
+  await recordOperatorAct(tx, deps, { actor: systemActor, action: "anchors.held", data: { reason: "witness", later } });
 }
 
 /** No anchor is signed: this data may end before anchors that are in the world already. */
@@ -81,7 +107,7 @@ export async function permitAnchor(
   const hold = await findHold(deps.db.read);
   const said = await askWitness(deps.config, latest, signer);
   if (typeof said === "object") {
-    await deps.db.tx((tx) => holdAnchors(tx, deps, { reason: "witness", backup: null }));
+    if (!hold) await deps.db.tx((tx) => holdForWitness(tx, deps, said.later));
     throw new AnchorsHeld(`the witness holds anchor ${said.later}, and this data ends at ${latest?.sequence ?? 0}`);
   }
   if (!hold) return "free";

@@ -4,7 +4,7 @@ import type { Reader } from "../../kernel/db.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { maskEmail } from "../../kernel/wire.ts";
 import { publicAnchorKeys } from "../keys/service.ts";
-import { askWitness, findHold, type HoldReason } from "./anchor-hold.ts";
+import { askWitness, findEndedHold, findHold, type HoldReason } from "./anchor-hold.ts";
 import type { WitnessKind } from "./jobs.ts";
 import { presentAnchor } from "./present.ts";
 import * as store from "./store.ts";
@@ -50,6 +50,18 @@ export function witnessesInUse({
     ...(witnessUrl === undefined ? [] : [{ witness: "url" as const, target: witnessUrl }]),
     ...(witnessMail === undefined ? [] : [{ witness: "mail" as const, target: maskEmail(witnessMail) }]),
   ];
+}
+
+const recentMs = 30 * 86_400_000;
+
+/** When anchors went on that were held back, in the last thirty days. */
+export async function anchorResumption({
+  clock,
+  db,
+}: Pick<Deps, "clock" | "db">): Promise<{ since: Ts; at: Ts } | null> {
+  const hold = await findEndedHold(db.read);
+  if (!hold || clock.now() - Date.parse(hold.ended_at) > recentMs) return null;
+  return { since: hold.since, at: hold.ended_at };
 }
 
 /** Why anchors are held back, and the number of a later one of ours that the witness holds. */

@@ -16,8 +16,10 @@ import {
   startDrill,
   verifyBackup,
 } from "../../../server/features/backup/contract.ts";
+import { runVerify } from "../../../server/features/backup/jobs.ts";
 import { Manifest } from "../../../server/features/backup/manifest.ts";
 import { makeRecipient } from "../../../server/features/backup/recipient.ts";
+import { openTarget } from "../../../server/features/backup/target.ts";
 import { createLog } from "../../../server/kernel/log.ts";
 import { lockStore } from "../../../server/kernel/store-lock.ts";
 import { followLocal } from "../../../server/local-client.ts";
@@ -279,6 +281,31 @@ test("one at a time; what waits for the collection of files can be cancelled, an
   expect((await admin.call(getBackupState, {})).last).toMatchObject({ id, status: "cancelled" });
   await expect(admin.call(cancelBackup, {})).rejects.toThrow(/No backup/);
   expect((await admin.call(listBackups, {})).data.map((one) => one.id)).not.toContain(id);
+});
+
+test("a check that waits for its turn ends at once when it is cancelled, and never runs", async () => {
+  const { last } = await admin.call(getBackupState, {});
+  const [newest] = (await admin.call(listBackups, {})).data;
+  const busy = await openTarget(backups).lock("exclusive");
+  try {
+    await admin.call(verifyBackup, { params: { id: newest?.id ?? "" } });
+    const jobs = () => app.deps.db.read.selectFrom("jobs").selectAll().where("name", "=", runVerify.name).execute();
+    await expect
+      .poll(async () => (await jobs()).map(({ last_error }) => last_error))
+      .toEqual([expect.stringContaining("another process works")]);
+    await expect
+      .poll(async () => (await admin.call(getBackupState, {})).running)
+      .toMatchObject({ kind: "verify", step: "waiting" });
+    expect((await admin.call(cancelBackup, {})).running).toBeNull();
+    expect(await jobs()).toEqual([]);
+  } finally {
+    await busy();
+  }
+  app.jobs.wake();
+  await app.jobs.idle();
+  const audit = await admin.call(listOperatorAudit, { query: {} });
+  expect(audit.data[0]).toMatchObject({ action: "verify.cancelled", target: newest?.id });
+  expect((await admin.call(getBackupState, {})).last).toEqual(last);
 });
 
 test("an empty folder where backups were is a share that is not mounted", async () => {

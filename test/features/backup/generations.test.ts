@@ -12,6 +12,7 @@ import { makeRecipient } from "../../../server/features/backup/recipient.ts";
 import {
   beginBackup,
   beginDrill,
+  listBackups,
   readBackupState,
   scheduleBackup,
   startVerify,
@@ -22,10 +23,11 @@ import type { Deps } from "../../../server/kernel/deps.ts";
 import { createLog } from "../../../server/kernel/log.ts";
 import { systemActor } from "../../../server/kernel/wire.ts";
 import { movableClock } from "../signing/flow.ts";
+import { signet } from "./cli.ts";
 
 /** Many generations share their files: whichever go, each that stays brings exactly what was there when it was made. */
 
-const { recipient } = makeRecipient();
+const { recipient, secret } = makeRecipient();
 const dayMs = 86_400_000;
 const hourMs = 3_600_000;
 /** Each backup starts half a dozen threads. */
@@ -33,10 +35,13 @@ const days = process.env.SIGNET_TEST_FULL === "1" ? 8 : 4;
 const work = { told: () => undefined };
 let home: string;
 let share: string;
+let keyFile: string;
 beforeAll(async () => {
   home = await mkdtemp(path.join(tmpdir(), "signet-generations-"));
   share = path.join(home, "share");
   await mkdir(share);
+  keyFile = path.join(home, "key");
+  await writeFile(keyFile, secret);
 });
 afterAll(() => rm(home, { recursive: true, force: true }));
 
@@ -141,7 +146,7 @@ test("two appliances write to one folder: neither removes, verifies or drills wh
   expect(await readdir(scratch, { recursive: true })).toEqual(["drill", path.join("drill", "mine")]);
 });
 
-test("a damaged backup takes no place of a whole one, and what was just made stays whatever the clock said before", async () => {
+test("a damaged backup takes no place of a whole one", async () => {
   const { deps, clock } = await appliance("places", "last=2,daily=2");
   const whole = await backUp(deps);
   clock.advance(hourMs);
@@ -153,13 +158,51 @@ test("a damaged backup takes no place of a whole one, and what was just made sta
   clock.advance(dayMs);
   await backUp(deps);
   expect(await openTarget(share).ids()).toEqual(expect.arrayContaining([whole, damaged]));
+});
 
-  const ahead = await appliance("ahead", "last=1");
-  ahead.clock.advance(365 * dayMs);
-  const future = await backUp(ahead.deps);
-  ahead.clock.advance(-365 * dayMs);
-  const made = await backUp(ahead.deps);
-  expect(await openTarget(share).ids()).toEqual(expect.arrayContaining([future, made]));
+test("a backup of a clock that was ahead takes no place, is none that was verified, and goes when its date has come", async () => {
+  const { deps, clock } = await appliance("ahead", "last=2,daily=2");
+  const idle = { current: () => null, expect: () => undefined };
+  clock.advance(365 * dayMs);
+  const future = await backUp(deps);
+  const drill = await deps.db.tx((tx) => beginDrill(tx, deps, systemActor, null));
+  await deps.db.tx((await performDrill(deps, { id: drill, backup: undefined }, work)).commit);
+  clock.advance(-365 * dayMs);
+  expect(await readBackupState(deps, idle)).toMatchObject({ last: null, lastVerified: null, lastDrill: null });
+  // Nor does it keep the next one from being planned.
+  expect(Date.parse((await readBackupState(deps, idle)).nextAt ?? "")).toBe(clock.now());
+
+  const made: string[] = [];
+  for (let count = 0; count < 4; count += 1) {
+    clock.advance(hourMs);
+    made.push(await backUp(deps));
+  }
+  const [first = "", second = "", ...kept] = made;
+  const newest = kept.at(-1) ?? "";
+  const left = await openTarget(share).ids();
+  expect(left).toEqual(expect.arrayContaining([...kept, future]));
+  for (const gone of [first, second]) expect(left).not.toContain(gone);
+  expect(await readBackupState(deps, idle)).toMatchObject({ last: { id: newest }, lastVerified: { id: newest } });
+  const shown = new Map((await listBackups(deps)).map(({ id, ahead }) => [id, ahead]));
+  expect([shown.get(future), shown.get(newest)]).toEqual([true, false]);
+  expect(await performVerify(deps, { id: undefined, actor: systemActor }, work)).toMatchObject({ id: newest });
+
+  clock.advance(366 * dayMs);
+  await backUp(deps);
+  await backUp(deps);
+  expect(await openTarget(share).ids()).not.toContain(newest);
+});
+
+test("where the newest backup is of the future, a restore asks which one is meant", async () => {
+  const { deps, clock } = await appliance("asks", "last=2");
+  clock.advance(Math.max(0, Date.now() - clock.now()) + 20 * 365 * dayMs);
+  const future = await backUp(deps);
+  const args = ["restore", "--from", share, "--to", path.join(home, "never"), "--key", keyFile];
+  expect(await signet(args)).toMatchObject({
+    code: 1,
+    err: expect.stringContaining(`${future}, is dated in the future`),
+  });
+  expect(await signet([...args, "--id", future])).toMatchObject({ code: 0 });
 });
 
 test("a list that was changed keeps every file, and no backup behind it from being whole", async () => {

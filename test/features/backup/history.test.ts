@@ -7,6 +7,7 @@ import {
   listManagedAnchors,
   resumeAnchors,
 } from "../../../server/features/appliance/anchors-contract.ts";
+import { listOperatorAudit } from "../../../server/features/appliance/audit-contract.ts";
 import { getChecks } from "../../../server/features/appliance/checks-contract.ts";
 import { listBackups, startBackup } from "../../../server/features/backup/contract.ts";
 import { makeRecipient } from "../../../server/features/backup/recipient.ts";
@@ -118,7 +119,17 @@ test("where the folder of the witness ends with the backup, anchors go on by the
   const app = await restored(late);
   await sealHere(app);
   await app.jobs.idle();
-  expect(await lookAt(app)).toMatchObject({ standing: { held: null, waiting: 0 }, finding: { state: "ok" } });
+  const { standing, finding } = await lookAt(app);
+  expect(standing).toMatchObject({ held: null, waiting: 0 });
+  // Nobody was asked, so everybody is told.
+  expect(finding).toMatchObject({ state: "ok", code: "anchors.resumed", params: standing.resumed });
+  const { data } = await administrator(app).call(listOperatorAudit, { query: {} });
+  expect(data.find(({ action }) => action === "anchors.resumed")).toMatchObject({
+    actor: { type: "system" },
+    data: { reason: "restored", backup: late, confirmedBy: "witness" },
+  });
+  const listed = await signet(["anchors", "list"], { SIGNET_DATA_DIR: app.folder });
+  expect(listed).toMatchObject({ code: 0, out: expect.stringContaining("They go on since") });
 });
 
 test("without a witness a person answers for it", async () => {
@@ -149,4 +160,6 @@ test("a data folder that somebody copied back is found out by the witness too", 
     standing: { held: { reason: "witness", backup: null }, waiting: 1 },
     finding: { state: "wrong" },
   });
+  const { data } = await administrator(app).call(listOperatorAudit, { query: {} });
+  expect(data.filter(({ action }) => action === "anchors.held")).toMatchObject([{ data: { reason: "witness" } }]);
 });
