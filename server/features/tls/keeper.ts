@@ -4,8 +4,8 @@ import path from "node:path";
 import { createSecureContext } from "node:tls";
 import { type Config, ConfigError, isLoopback } from "../../config.ts";
 import { type Challenges, createChallenges } from "./challenges.ts";
-import { isStillGood, issueServerCertificate, makeAuthority } from "./own-authority.ts";
-import { openTlsStore, type TlsSource, type TlsStore } from "./store.ts";
+import { isStillGood, issueServerCertificate, makeAuthority, type PemPair } from "./own-authority.ts";
+import { openTlsStore, type StoredPair, type TlsSource, type TlsStore } from "./store.ts";
 
 /** What the server shows to clients, and tells its front when that changes. */
 
@@ -56,25 +56,18 @@ export async function openTls(
   let served: ServedPair | null = null;
   const listeners = new Set<(pair: ServedPair) => void>();
 
-  async function authority() {
-    const known = await store.authority();
-    if (known && isStillGood(known.certPem, "", now(), { anyName: true })) return known;
-    const made = await makeAuthority(now());
-    await store.putAuthority(made);
-    return made;
-  }
-
-  async function makeOwn() {
-    const made = await issueServerCertificate(await authority(), host, now());
-    return await store.put({ source: "self-signed", ...made });
-  }
+  const makes = {
+    isGood: ({ certPem }: PemPair) => isStillGood(certPem, "", now(), { anyName: true }),
+    make: () => makeAuthority(now()),
+    issue: (authority: PemPair) => issueServerCertificate(authority, host, now()),
+  };
+  const isFit = ({ source, certPem }: StoredPair) => source !== "self-signed" || isStillGood(certPem, host, now());
 
   async function wanted(): Promise<ServedPair | null> {
     if (files) return await readFiles(files);
     if (plain) return null;
     const kept = await store.current();
-    const usable = kept !== null && (kept.source !== "self-signed" || isStillGood(kept.certPem, host, now()));
-    return usable ? kept : await makeOwn();
+    return kept !== null && isFit(kept) ? kept : await store.currentOrOwn(isFit, makes);
   }
 
   async function reload(): Promise<boolean> {
@@ -96,9 +89,9 @@ export async function openTls(
     current: () => served,
     reload,
     onChange: (listener) => void listeners.add(listener),
-    authority,
+    authority: () => store.authority(makes),
     async renewOwn() {
-      await makeOwn();
+      await store.currentOrOwn(() => false, makes);
       await reload();
     },
     close: () => clearInterval(timer),

@@ -1,12 +1,16 @@
 import { createHash, X509Certificate } from "node:crypto";
 import { mkdir, readFile, rm } from "node:fs/promises";
 import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
+import { holdFileLock } from "../../kernel/db.ts";
 import { writeDurably } from "../../kernel/durable.ts";
+import type { PemPair } from "./own-authority.ts";
 
 /**
  * The certificates of the server under tls/ in the data folder. Each one has a folder of its own, and one small file says which
- * is served and which was before: a kill at any moment leaves the old one or the new one.
+ * is served and which was before: a kill at any moment leaves the old one or the new one. Whoever changes one of them, in whatever
+ * process, holds the lock of the folder from its look to its last write; readers do not wait.
  */
 
 export const tlsSources = ["self-signed", "installed", "acme"] as const;
@@ -26,9 +30,17 @@ const Meta = z.object({ source: z.enum(tlsSources) });
 const Request = z.object({ csrPem: z.string(), keyPem: z.string(), names: z.array(z.string()), createdAt: z.string() });
 const Authority = z.object({ certPem: z.string(), keyPem: z.string() });
 
+type AuthorityMaker = { isGood: (known: PemPair) => boolean; make: () => Promise<PemPair> };
+
+/** Between two looks at a lock that another holds, and until that is told, in milliseconds. */
+const lockLookMs = 20;
+const lockPatienceMs = 60_000;
+
 export type TlsStore = ReturnType<typeof openTlsStore>;
 
+/** @param folder tls/ in the data folder */
 export function openTlsStore(folder: string) {
+  const lock = path.join(path.dirname(folder), "run", "tls-lock.db");
   const inside = (...names: string[]) => path.join(folder, ...names);
 
   async function state(): Promise<State> {
@@ -39,15 +51,56 @@ export function openTlsStore(folder: string) {
     if (id === null) return null;
     const meta = await readJson(inside(id, "meta.json"), Meta);
     if (!meta) return null;
-    const certPem = await readFile(inside(id, "chain.pem"), "utf8");
-    const keyPem = await readFile(inside(id, "key.pem"), "utf8");
-    return { id, source: meta.source, certPem, keyPem };
+    const certPem = await readText(inside(id, "chain.pem"));
+    const keyPem = await readText(inside(id, "key.pem"));
+    // Somebody may be taking it away, who changed the state before.
+    return certPem === undefined || keyPem === undefined ? null : { id, source: meta.source, certPem, keyPem };
   }
 
   const write = async (file: string, text: string) => {
     await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
     await writeDurably(file, text);
   };
+
+  /** One change at a time. @throws Error when another process does not come to its end */
+  async function alone<T>(change: () => Promise<T>): Promise<T> {
+    await mkdir(path.dirname(lock), { recursive: true, mode: 0o700 });
+    for (let waited = 0; ; waited += lockLookMs) {
+      const release = await holdFileLock(lock);
+      if (release !== null) {
+        try {
+          return await change();
+        } finally {
+          await release();
+        }
+      }
+      if (waited >= lockPatienceMs)
+        throw new Error(`another Signet process has held ${lock} for a minute: end it, then try again`);
+      await sleep(lockLookMs);
+    }
+  }
+
+  async function keep(given: Omit<StoredPair, "id">): Promise<StoredPair> {
+    const id = `${given.source}-${fingerprintOf(given.certPem).slice(0, 16)}`;
+    await write(inside(id, "key.pem"), given.keyPem);
+    await write(inside(id, "chain.pem"), given.certPem);
+    await write(inside(id, "meta.json"), `${JSON.stringify({ source: given.source })}\n`);
+    const before = await state();
+    const previous = before.current === id ? before.previous : before.current;
+    await write(inside("state.json"), `${JSON.stringify({ current: id, previous })}\n`);
+    const kept = new Set([id, previous]);
+    for (const old of [before.current, before.previous])
+      if (old !== null && !kept.has(old)) await rm(inside(old), { recursive: true, force: true });
+    return { id, ...given };
+  }
+
+  async function authorityOf(makes: AuthorityMaker): Promise<PemPair> {
+    const known = await readJson(inside("authority.json"), Authority);
+    if (known && makes.isGood(known)) return known;
+    const made = await makes.make();
+    await write(inside("authority.json"), `${JSON.stringify(made)}\n`);
+    return made;
+  }
 
   return {
     folder,
@@ -58,27 +111,28 @@ export function openTlsStore(folder: string) {
       return await pair((await state()).previous);
     },
     /** Keeps the pair and serves it from the next look on; what was served before can be had back once. */
-    async put(given: Omit<StoredPair, "id">): Promise<StoredPair> {
-      const id = `${given.source}-${fingerprintOf(given.certPem).slice(0, 16)}`;
-      await write(inside(id, "key.pem"), given.keyPem);
-      await write(inside(id, "chain.pem"), given.certPem);
-      await write(inside(id, "meta.json"), `${JSON.stringify({ source: given.source })}\n`);
-      const before = await state();
-      const previous = before.current === id ? before.previous : before.current;
-      await write(inside("state.json"), `${JSON.stringify({ current: id, previous })}\n`);
-      const kept = new Set([id, previous]);
-      for (const old of [before.current, before.previous])
-        if (old !== null && !kept.has(old)) await rm(inside(old), { recursive: true, force: true });
-      return { id, ...given };
-    },
+    put: (given: Omit<StoredPair, "id">): Promise<StoredPair> => alone(() => keep(given)),
+    /** The pair that is served; a self-made one in its place where it is not fit. */
+    currentOrOwn: (
+      isFit: (pair: StoredPair) => boolean,
+      makes: AuthorityMaker & { issue: (authority: PemPair) => Promise<PemPair> },
+    ): Promise<StoredPair> =>
+      alone(async () => {
+        const kept = await pair((await state()).current);
+        if (kept !== null && isFit(kept)) return kept;
+        return await keep({ source: "self-signed", ...(await makes.issue(await authorityOf(makes))) });
+      }),
     /** Serves the one before again; the two change places. @returns null when there is none */
-    async back(): Promise<StoredPair | null> {
-      const { current, previous } = await state();
-      const found = await pair(previous);
-      if (!found) return null;
-      await write(inside("state.json"), `${JSON.stringify({ current: previous, previous: current })}\n`);
-      return found;
-    },
+    back: (): Promise<StoredPair | null> =>
+      alone(async () => {
+        const { current, previous } = await state();
+        const found = await pair(previous);
+        if (!found) return null;
+        await write(inside("state.json"), `${JSON.stringify({ current: previous, previous: current })}\n`);
+        return found;
+      }),
+    /** The authority of self-made certificates, made anew where it is not good. */
+    authority: (makes: AuthorityMaker): Promise<PemPair> => alone(() => authorityOf(makes)),
     async request(): Promise<StoredRequest | null> {
       return (await readJson(inside("request.json"), Request)) ?? null;
     },
@@ -88,12 +142,6 @@ export function openTlsStore(folder: string) {
     async dropRequest(): Promise<void> {
       await rm(inside("request.json"), { force: true });
     },
-    async authority(): Promise<{ certPem: string; keyPem: string } | null> {
-      return (await readJson(inside("authority.json"), Authority)) ?? null;
-    },
-    async putAuthority(authority: { certPem: string; keyPem: string }): Promise<void> {
-      await write(inside("authority.json"), `${JSON.stringify(authority)}\n`);
-    },
   };
 }
 
@@ -102,15 +150,20 @@ export function fingerprintOf(certPem: string): string {
   return createHash("sha256").update(new X509Certificate(certPem).raw).digest("hex");
 }
 
-/** Undefined when there is no such file, or one that cannot be used. */
-async function readJson<T>(file: string, schema: z.ZodType<T>): Promise<T | undefined> {
-  let text: string;
+/** Undefined when there is no such file. */
+async function readText(file: string): Promise<string | undefined> {
   try {
-    text = await readFile(file, "utf8");
+    return await readFile(file, "utf8");
   } catch (error) {
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
     throw error;
   }
+}
+
+/** Undefined when there is no such file, or one that cannot be used. */
+async function readJson<T>(file: string, schema: z.ZodType<T>): Promise<T | undefined> {
+  const text = await readText(file);
+  if (text === undefined) return undefined;
   try {
     return schema.safeParse(JSON.parse(text)).data;
   } catch {
