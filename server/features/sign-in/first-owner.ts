@@ -1,7 +1,7 @@
 import { open, rename, rm } from "node:fs/promises";
 import path from "node:path";
 import { toTs } from "../../kernel/clock.ts";
-import { isUniqueViolation, type Reader } from "../../kernel/db.ts";
+import { isUniqueViolation, type Reader, type Tx } from "../../kernel/db.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { AppError } from "../../kernel/errors.ts";
 import { hashSecret, newSecret } from "../../kernel/ids.ts";
@@ -20,9 +20,13 @@ const fileOf = (deps: Pick<Deps, "config">) => path.join(deps.config.dataDir, "f
 
 /**
  * A fresh link; those made before stop working, since only the text that was shown last can still be found.
+ * @param also in the same transaction, when a link is made
  * @returns null when there is an owner: then what is left of earlier links goes
  */
-export async function issueFirstOwnerLink(deps: Pick<Deps, "db" | "clock" | "config">): Promise<string | null> {
+export async function issueFirstOwnerLink(
+  deps: Pick<Deps, "db" | "clock" | "config">,
+  also: (tx: Tx) => Promise<unknown> = async () => undefined,
+): Promise<string | null> {
   const token = newSecret("svcf");
   const now = deps.clock.now();
   const issued = await deps.db.tx(async (tx) => {
@@ -30,6 +34,7 @@ export async function issueFirstOwnerLink(deps: Pick<Deps, "db" | "clock" | "con
     if (await hasAnyOwner(tx)) return false;
     const expires_at = toTs(now + lifeMs);
     await store.insertLink(tx, { token_sha256: hashSecret(token), created_at: toTs(now), expires_at, used_at: null });
+    await also(tx);
     return true;
   });
   // A file of an earlier start holds a link that is dead by now.
