@@ -89,3 +89,21 @@ test("whoever took over the service cannot debug what root runs as the service's
   const said = spawnSync(process.execPath, ["--disable-sigusr1", "-e", "0"], { encoding: "utf8" });
   expect(said).toMatchObject({ status: 0, stderr: "" });
 });
+
+test("a data folder that the settings name is the command line's and the package's, too", async () => {
+  const { at, program, run } = await openMachine();
+  const moved = at("srv data");
+  await mkdir(moved);
+  await program("bin/systemctl", "exit 0");
+  expect(run("deploy", "configure", "1.0.0")).toMatchObject({ status: 0 });
+  await program("opt/signet/current/bin/node", 'echo "$SIGNET_DATA_DIR|$SIGNET_ADMIN_SOCKET"');
+  const shown = () => run("signet", "help").stdout.trim();
+  expect(shown()).toBe(`${at("var/lib/signet")}|${at("run/signet/admin.sock")}`);
+  await writeFile(
+    at("etc/signet/signet.env"),
+    `#SIGNET_DATA_DIR=/nowhere\nSIGNET_DATA_DIR=/old\nSIGNET_DATA_DIR="${moved}"\n`,
+  );
+  expect(shown()).toBe(`${moved}|${at("run/signet/admin.sock")}`);
+  await program("opt/signet/current/bin/node", "exit 0");
+  expect(run("deploy", "remove").stdout).toContain(`Its data stays in ${moved}`);
+});
