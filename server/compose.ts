@@ -41,7 +41,7 @@ import { openTls } from "./features/tls/keeper.ts";
 import { createTlsBindings } from "./features/tls/routes.ts";
 import { installationOf } from "./features/update/installation.ts";
 import { forgetKept } from "./features/update/kept.ts";
-import { openMaintenance } from "./features/update/maintenance.ts";
+import { enterBeside, openMaintenance } from "./features/update/maintenance.ts";
 import { createUpdateBindings, type UpdateControl } from "./features/update/routes.ts";
 import { authenticateViewer, bearerOf } from "./features/viewers/authenticate.ts";
 import { handlers as viewerHandlers } from "./features/viewers/handlers.ts";
@@ -104,6 +104,8 @@ export type OpenOptions = ComposeOptions & {
   createKey?: boolean;
   /** The caller replaces the master key and holds it alone already. */
   replacingKey?: boolean;
+  /** It is a step of the update that keeps every other command out. */
+  updating?: boolean;
 };
 
 /**
@@ -120,7 +122,13 @@ export async function openDeps(
   const made = await mkdir(config.dataDir, { recursive: true, mode: 0o700 });
   if (made !== undefined) await syncFolder(path.dirname(made));
   const masterKeys = await findMasterKeys(config, options.createKey === true);
-  const releaseKey = options.replacingKey ? null : await holdMasterKey(config.dataDir, "shared");
+  const leave = options.serving ? null : await enterBeside(config.dataDir, options.updating);
+  const releaseKey = options.replacingKey
+    ? null
+    : await holdMasterKey(config.dataDir, "shared").catch(async (error: unknown) => {
+        await leave?.();
+        throw error;
+      });
   const secrets = openSecrets(masterKeys.current, masterKeys.before ? [masterKeys.before] : []);
   const outbound = openOutbound({
     allow: config.outboundAllow,
@@ -134,10 +142,15 @@ export async function openDeps(
     secrets,
     onBoundary: options.onBoundary,
     ...(options.serving ? {} : { beforeMigration: () => aloneIn(config.dataDir) }),
+  }).catch(async (error: unknown) => {
+    await releaseKey?.();
+    await leave?.();
+    throw error;
   });
   await proveMasterKey({ db, secrets }, config.masterKeyFile).catch(async (error: unknown) => {
     await db.close();
     await releaseKey?.();
+    await leave?.();
     throw error;
   });
   const guarded = options.clock ? null : { clock: guard, accepted: await beginClock(db.read, guard) };
@@ -169,6 +182,7 @@ export async function openDeps(
     await db.close();
     await blobs.close();
     await releaseKey?.();
+    await leave?.();
   };
   return { deps, close, guarded };
 }

@@ -1,5 +1,6 @@
 import { openDeps } from "../compose.ts";
 import { type Progress, type Resealed, resealAll } from "../features/keys/master-rotation.ts";
+import { enterBeside } from "../features/update/maintenance.ts";
 import { createLog } from "../kernel/log.ts";
 import { beginMasterKey, commitMasterKey, findMasterKeys, holdMasterKey } from "../kernel/master-key.ts";
 import { masterKeyFingerprint, openSecrets } from "../kernel/secrets.ts";
@@ -24,8 +25,11 @@ export async function rotateMaster(
 ): Promise<RotatedMaster> {
   // Before anything is made: a folder that holds nothing has no key to replace.
   await findMasterKeys(config, false);
-  const release = await holdMasterKey(config.dataDir, "exclusive");
+  // Before the next key is made: while an update may come back with the data of before, none is replaced.
+  const leave = await enterBeside(config.dataDir);
+  let release: (() => Promise<void>) | undefined;
   try {
+    release = await holdMasterKey(config.dataDir, "exclusive");
     await beginMasterKey(config);
     progress("next key");
     const { current, before } = await findMasterKeys(config, false);
@@ -41,6 +45,7 @@ export async function rotateMaster(
     const kept = await commitMasterKey(config.masterKeyFile, fingerprints.before);
     return { ...done, ...fingerprints, kept };
   } finally {
-    await release();
+    await release?.();
+    await leave();
   }
 }

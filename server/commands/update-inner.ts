@@ -16,9 +16,10 @@ import {
 import { installationOf } from "../features/update/installation.ts";
 import { readJournal } from "../features/update/journal.ts";
 import { compareWithKept, keepSnapshot } from "../features/update/kept.ts";
-import { endOf, readMaintenance, removeMaintenance, writeMaintenance } from "../features/update/maintenance.ts";
+import { endOf, keepOut, readMaintenance, removeMaintenance } from "../features/update/maintenance.ts";
 import { outcomes } from "../features/update/state.ts";
 import { lockDataFolder } from "../kernel/data-lock.ts";
+import type { Deps } from "../kernel/deps.ts";
 import { type SnapshotName, snapshotNames } from "../kernel/snapshots.ts";
 import type { Actor } from "../kernel/wire.ts";
 import { version } from "../version.ts";
@@ -36,11 +37,11 @@ type Step = (context: CommandContext) => Promise<unknown>;
  */
 const steps: Readonly<Record<string, Step>> = {
   /** Copies and checks the database. */
-  snapshot: (context) => withDeps(context, (deps) => takeSnapshot(deps, context.config.dataDir)),
+  snapshot: (context) => withDeps(context, (deps) => takeSnapshot(deps, context.config.dataDir), { updating: true }),
   /** Writes a backup into the folder of the settings and reads it again; noted once it ended, so that none stays open. */
   async backup(context) {
     if (!isSetUp(context.config)) return { backup: null };
-    return await withDeps(context, async (deps) => {
+    const backUp = async (deps: Deps) => {
       const id = newBackupId(deps.clock.ts());
       const { ok, cause, commit } = await performBackup(deps, id, { told: () => undefined });
       await deps.db.tx(async (tx) => {
@@ -48,7 +49,8 @@ const steps: Readonly<Record<string, Step>> = {
         await commit(tx);
       });
       return { backup: { id, ok, cause } };
-    });
+    };
+    return await withDeps(context, backUp, { updating: true });
   },
   /** What is in the database and not in the one that is kept of the update before. */
   compare: (context) => compareWithKept(context.config.dataDir, required(context, "sha256")),
@@ -70,12 +72,9 @@ const steps: Readonly<Record<string, Step>> = {
     try {
       const [id, to] = [required(context, "id"), required(context, "to")];
       const actor = operatorOf(context);
-      await withDeps(context, (deps) =>
-        deps.db.tx((tx) =>
-          recordOperatorAct(tx, deps, { actor, action: "update.begun", target: to, data: { from: version, to } }),
-        ),
-      );
-      await writeMaintenance(dataDir, { v: 1, id, from: version, to, actor, closed: false });
+      await keepOut(dataDir, { v: 1, id, from: version, to, actor, closed: false });
+      const begun = { actor, action: "update.begun", target: to, data: { from: version, to } };
+      await withDeps(context, (deps) => deps.db.tx((tx) => recordOperatorAct(tx, deps, begun)), { updating: true });
       return {};
     } finally {
       await lock.release();
@@ -91,7 +90,7 @@ const steps: Readonly<Record<string, Step>> = {
     const root = installationOf(context.program)?.root;
     const journal = root === undefined ? null : await readJournal(root);
     const ended = endOf(about, outcome, journal?.id === about.id ? journal : null);
-    await withDeps(context, (deps) => deps.db.tx((tx) => recordOperatorAct(tx, deps, ended)));
+    await withDeps(context, (deps) => deps.db.tx((tx) => recordOperatorAct(tx, deps, ended)), { updating: true });
     await removeMaintenance(dataDir);
     return {};
   },

@@ -1,4 +1,4 @@
-import { openDeps } from "../compose.ts";
+import { type OpenOptions, openDeps } from "../compose.ts";
 import { allOrganizations } from "../features/identity/service.ts";
 import type { Deps } from "../kernel/deps.ts";
 import { AppError, notFound } from "../kernel/errors.ts";
@@ -10,7 +10,7 @@ import { type CommandContext, UsageError } from "./command.ts";
 export async function withDeps<T>(
   { config }: CommandContext,
   use: (deps: Deps) => Promise<T>,
-  options: { /** Makes the master key of an empty data folder. */ createKey?: boolean } = {},
+  options: Pick<OpenOptions, "createKey" | "updating"> = {},
 ): Promise<T> {
   const { deps, close } = await openDeps({ config, log: createLog("silent"), ...options }).catch(
     async (error: unknown) => {

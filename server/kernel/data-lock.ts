@@ -19,3 +19,13 @@ export async function lockDataFolder(folder: string): Promise<{ release(): Promi
   if (release === null) throw new DataFolderTaken(folder);
   return { release };
 }
+
+/**
+ * Shared by everything that opens the data but does not serve it; whoever exchanges the database waits until nobody holds it, and
+ * keeps others out: a connection that outlives its file would remove the log of the next one when it ends.
+ * @returns null when it is held in a way that does not go together
+ */
+export async function holdBeside(folder: string, mode: "exclusive" | "shared"): Promise<(() => Promise<void>) | null> {
+  await mkdir(join(folder, "run"), { recursive: true, mode: 0o700 });
+  return await holdFileLock(join(folder, "run", "beside.db"), mode);
+}

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type CompiledQuery, type DatabaseConnection, type Kysely, type QueryResult, sql } from "kysely";
@@ -400,4 +401,22 @@ export async function holdFileLock(
     throw error;
   }
   return () => connection.close();
+}
+
+/**
+ * Whether somebody holds the lock exclusively, asked by whoever may read the file; one that asks is in the way for that moment.
+ * @returns false where there is no such file
+ */
+export async function isFileHeld(file: string): Promise<boolean> {
+  if (!existsSync(file)) return false;
+  const connection = await Connection.open(file, sqlite3.OPEN_READONLY);
+  try {
+    await connection.exec("PRAGMA busy_timeout = 0; SELECT count(*) FROM sqlite_schema");
+    return false;
+  } catch (error) {
+    if (error instanceof Error && errorNumber(error) === sqlite3.BUSY) return true;
+    throw error;
+  } finally {
+    await connection.close();
+  }
 }

@@ -2,9 +2,9 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { makeUpdateFolder } from "../../server/features/update/installation.ts";
-import { appendHistory, type Journal, writeJournal } from "../../server/features/update/journal.ts";
+import { appendHistory, type Journal, lockUpdates, writeJournal } from "../../server/features/update/journal.ts";
 import { createLog, type Log } from "../../server/kernel/log.ts";
 import { createLogTail } from "../../server/kernel/log-tail.ts";
 import { startAppliance, type TestAppliance } from "../harness/appliance.ts";
@@ -110,7 +110,6 @@ const begun: Journal = {
   startedAt: "2030-01-01T10:00:00.000Z",
   at: "2030-01-01T10:00:00.000Z",
   operator: "root",
-  pid: process.pid,
   file: "/root/signet-1.1.0.signet",
   manifestSha256: "0".repeat(64),
   from: { version: "1.0.0", program: { node: "bin/node", main: "main.ts" } },
@@ -125,6 +124,9 @@ const begun: Journal = {
 };
 
 test("an update: each step with its share, called off only while nothing is in force, then its backup and what it took", async () => {
+  // Whoever updates holds it; without that the console says that it was cut off.
+  const unlock = await lockUpdates(root);
+  onTestFinished(async () => unlock?.());
   await writeJournal(root, begun);
   const { page, problems } = await openConsole(browser, main, { page: "update" });
   const running = page.getByRole("region", { name: "Update from 1.0.0 to 1.1.0" });

@@ -47,12 +47,13 @@ export async function checkRoom(
     const disk = await statfs(folder);
     const free = disk.bavail * disk.bsize;
     if (free >= needed + reserveBytes) continue;
-    const megabytes = (bytes: number) => `${Math.ceil(bytes / 1e6)} MB`;
     throw new AppError("conflict", {
-      detail: `There is too little room at ${folder}: ${megabytes(free)} are free, ${megabytes(needed)} are needed, and ${megabytes(reserveBytes)} have to stay free.`,
+      detail: `There is too little room at ${folder}: ${size(free)} are free, ${size(needed)} are needed, and ${size(reserveBytes)} have to stay free (--reserve). Make room, then say this again.`,
     });
   }
 }
+
+const size = (bytes: number) => `${bytes} bytes (${(bytes / 1e6).toFixed(1)} MB)`;
 
 const dayMs = 86_400_000;
 

@@ -21,8 +21,22 @@ export const Loss = z.object({
   anchors: z.int(),
   /** Envelopes whose documents were deleted. */
   deleted: z.int(),
-  /** Changes of settings, people and templates. */
+  /** Entries of the audit trails of envelopes. */
+  events: z.int().default(0),
+  organizations: z.int().default(0),
+  /** Of organizations: came, went, or have another role. */
+  members: z.int().default(0),
+  invitations: z.int().default(0),
+  passkeys: z.int().default(0),
+  /** Made or revoked: a revoked one would work again. */
+  apiKeys: z.int().default(0),
+  /** That seal and anchor. */
+  keys: z.int().default(0),
+  templates: z.int().default(0),
+  /** Entries of the organizations' audit: changes of settings, people and templates. */
   acts: z.int(),
+  /** Entries of the operators' audit. */
+  operatorActs: z.int().default(0),
 });
 export type Loss = z.infer<typeof Loss>;
 

@@ -9,9 +9,10 @@ import type { Deps } from "../../kernel/deps.ts";
 import { syncFolder } from "../../kernel/durable.ts";
 import { AppError } from "../../kernel/errors.ts";
 import { type SnapshotName, snapshotFile } from "../../kernel/snapshots.ts";
+import { storageFault } from "../../kernel/storage-fault.ts";
 import { checkOperatorChain } from "../appliance/operator-audit.ts";
 import { fsck } from "../evidence/fsck.ts";
-import { readMaintenance, writeMaintenance } from "./maintenance.ts";
+import { readMaintenance, waitAlone, writeMaintenance } from "./maintenance.ts";
 
 /** What an update does to the database, as the user to whom it belongs: always a step of one process, called by the update. */
 
@@ -87,13 +88,18 @@ export async function putBack(
   { id, name, sha256, waitMs }: { id: string; name: SnapshotName; sha256: string; waitMs: number },
 ): Promise<void> {
   const lock = await lockPatiently(dataDir, waitMs);
+  let release: (() => Promise<void>) | undefined;
   try {
+    release = await waitAlone(dataDir, waitMs);
     const about = await readMaintenance(dataDir);
     if (about?.id !== id || !about.closed)
       throw new AppError("conflict", { detail: "Work was let in since the snapshot." });
     const [from, file] = [snapshotFile(dataDir, name), path.join(dataDir, "signet.db")];
-    await copyFile(from, `${file}.tmp`, constants.COPYFILE_FICLONE);
-    await syncFile(`${file}.tmp`);
+    await copyWhole(from, `${file}.tmp`, async () => {
+      // What is given up makes room for what takes its place: that stays until the update ended, and nobody serves meanwhile.
+      if ((await hashOf(from)) !== sha256) throw notTaken(from);
+      for (const suffix of ["-wal", "-shm", ""]) await rm(`${file}${suffix}`, { force: true });
+    });
     if ((await hashOf(`${file}.tmp`)) !== sha256) throw notTaken(from);
     // A log that is left would be replayed into the file that takes its place.
     for (const suffix of ["-wal", "-shm"]) await rm(`${file}${suffix}`, { force: true });
@@ -101,7 +107,24 @@ export async function putBack(
     await syncFolder(dataDir);
     await writeMaintenance(dataDir, { ...about, closed: false });
   } finally {
+    await release?.();
     await lock.release();
+  }
+}
+
+/** @param makeRoom is asked where the volume is full, before it is tried once more */
+async function copyWhole(from: string, to: string, makeRoom: () => Promise<void>): Promise<void> {
+  const copy = async () => {
+    await copyFile(from, to, constants.COPYFILE_FICLONE);
+    await syncFile(to);
+  };
+  try {
+    await copy();
+  } catch (error) {
+    if (storageFault(error) !== "full") throw error;
+    await rm(to, { force: true });
+    await makeRoom();
+    await copy();
   }
 }
 

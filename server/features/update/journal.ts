@@ -1,10 +1,11 @@
-import { open, readFile } from "node:fs/promises";
+import { chmod, open, readFile, rm } from "node:fs/promises";
 import path from "node:path";
 import { z } from "zod";
-import { holdFileLock } from "../../kernel/db.ts";
+import { holdFileLock, isFileHeld } from "../../kernel/db.ts";
 import { writeDurably } from "../../kernel/durable.ts";
 import { AppError } from "../../kernel/errors.ts";
 import { jsonIn } from "../../kernel/json-text.ts";
+import { storageFault } from "../../kernel/storage-fault.ts";
 import { Hex64, Ts } from "../../kernel/wire.ts";
 import { Loss } from "./contract.ts";
 import { makeUpdateFolder, updateFolder } from "./installation.ts";
@@ -31,8 +32,6 @@ export const Journal = z.object({
   startedAt: Ts,
   at: Ts,
   operator: z.string(),
-  /** Of the process that goes on with it. */
-  pid: z.int(),
   /** The file that is applied; null for a rollback. */
   file: z.string().nullable(),
   manifestSha256: Hex64.nullable(),
@@ -68,19 +67,20 @@ export async function readJournal(root: string): Promise<Journal | null> {
 
 /** Readable for everybody, because whoever serves the appliance says where its update stands. */
 export async function writeJournal(root: string, journal: Journal): Promise<void> {
-  await writeDurably(journalFile(root), `${JSON.stringify(journal, null, 2)}\n`, 0o644);
+  await withReserve(root, () => writeDurably(journalFile(root), `${JSON.stringify(journal, null, 2)}\n`, 0o644));
 }
 
-/** Whether an update was begun and nobody goes on with it. */
-export function isInterrupted({ phase, pid }: Journal): boolean {
-  if (phase === "done") return false;
-  try {
-    process.kill(pid, 0);
-    return false;
-  } catch (error) {
-    // Whoever serves may not signal a process of root, but learns that there is one.
-    return !(error instanceof Error && "code" in error && error.code === "EPERM");
-  }
+/**
+ * The journal, and whether its update was begun and nobody goes on with it: the system lets go of the lock with the process
+ * that held it, whichever process has its number since.
+ */
+export async function readStanding(root: string): Promise<{ journal: Journal | null; interrupted: boolean }> {
+  const seen = await readJournal(root);
+  if (seen === null || seen.phase === "done") return { journal: seen, interrupted: false };
+  if (await isFileHeld(lockFile(root))) return { journal: seen, interrupted: false };
+  // It may have ended between the two looks.
+  const journal = await readJournal(root);
+  return { journal, interrupted: journal !== null && journal.phase !== "done" && journal.id === seen.id };
 }
 
 /** Every update that ended, newest first. */
@@ -92,6 +92,10 @@ export async function readHistory(root: string): Promise<Journal[]> {
 }
 
 export async function appendHistory(root: string, journal: Journal): Promise<void> {
+  await withReserve(root, () => appendDurably(root, journal));
+}
+
+async function appendDurably(root: string, journal: Journal): Promise<void> {
   const handle = await open(historyFile(root), "a", 0o644);
   try {
     await handle.chmod(0o644);
@@ -103,10 +107,38 @@ export async function appendHistory(root: string, journal: Journal): Promise<voi
   }
 }
 
+const reserveFile = (root: string) => path.join(updateFolder(root), "reserve");
+
+/** Sets room aside, so that an update that filled the volume, or found it filled, can still write down what is taken back. */
+export async function makeReserve(root: string): Promise<void> {
+  await writeDurably(reserveFile(root), Buffer.alloc(256 * 1024), 0o644);
+}
+
+/** Writes; where there is no room, once more with what was set aside. */
+async function withReserve(root: string, write: () => Promise<void>): Promise<void> {
+  try {
+    await write();
+  } catch (error) {
+    if (storageFault(error) !== "full") throw error;
+    await rm(reserveFile(root), { force: true });
+    await write();
+  }
+}
+
+const lockFile = (root: string) => path.join(updateFolder(root), "lock.db");
+/** Whoever asks how an update stands is in the way for a moment; that is no other update. */
+const lockTries = 20;
+
 /** Held while an update runs, whoever runs it. @returns null while another does */
 export async function lockUpdates(root: string): Promise<(() => Promise<void>) | null> {
   await makeUpdateFolder(root);
-  return await holdFileLock(path.join(updateFolder(root), "lock.db"));
+  for (let tries = 1; ; tries += 1) {
+    const release = await holdFileLock(lockFile(root));
+    // Whoever serves asks whether it is held.
+    if (release !== null) await chmod(lockFile(root), 0o644);
+    if (release !== null || tries === lockTries) return release;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
 }
 
 async function readIfThere(file: string): Promise<string | null> {

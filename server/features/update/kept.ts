@@ -1,6 +1,5 @@
 import { rename, stat } from "node:fs/promises";
 import path from "node:path";
-import { type RawBuilder, sql } from "kysely";
 import { toTs } from "../../kernel/clock.ts";
 import { openForReading, type Reader } from "../../kernel/db.ts";
 import type { Deps } from "../../kernel/deps.ts";
@@ -8,6 +7,7 @@ import { syncFolder } from "../../kernel/durable.ts";
 import { snapshotFile } from "../../kernel/snapshots.ts";
 import type { Loss } from "./contract.ts";
 import { dropSnapshot, dropWork, hashOf } from "./database.ts";
+import { countLosses } from "./losses.ts";
 
 /**
  * The database as it was before the last update that went through: the way back to a release that does not know today's.
@@ -58,52 +58,20 @@ export async function compareWithKept(dataDir: string, sha256: string): Promise<
   const then = await openForReading(file);
   const now = await openForReading(path.join(dataDir, "signet.db"));
   try {
-    const [before, today] = [await standing(then.read), await standing(now.read)];
-    const missing = (table: Keyed, key: string) => countMissing(then.read, now.read, table, key);
-    const loss = {
-      ...(await changedEnvelopes(then.read, now.read)),
-      signatures: await missing("signing_submissions", "recipient"),
-      // By what they say: after a way back both may hold as many, and other ones.
-      leaves: await missing("leaves", "leaf_hash"),
-      anchors: await missing("anchors", "anchor_hash"),
-      acts: Math.max(0, today.acts - before.acts),
-    };
-    return { kept: true, sameSchema: before.migrations === today.migrations, loss };
+    const loss = { ...(await changedEnvelopes(then.read, now.read)), ...(await countLosses(now.read, file)) };
+    return { kept: true, sameSchema: (await schemaOf(then.read)) === (await schemaOf(now.read)), loss };
   } finally {
     await then.close();
     await now.close();
   }
 }
 
-async function standing(reader: Reader) {
-  const { acts } = await reader
-    .selectFrom("admin_audit")
-    .select(({ fn }) => fn.countAll<number>().as("acts"))
-    .executeTakeFirstOrThrow();
+async function schemaOf(reader: Reader): Promise<string> {
   const migrations = await reader.selectFrom("migrations").select("name").orderBy("name").execute();
-  return { acts, migrations: migrations.map(({ name }) => name).join() };
+  return migrations.map(({ name }) => name).join();
 }
 
 const atOnce = 500;
-
-type Keyed = "signing_submissions" | "leaves" | "anchors";
-
-/** How many rows of today are not in the other one. */
-async function countMissing(then: Reader, now: Reader, table: Keyed, key: string): Promise<number> {
-  const keysOf = async (reader: Reader, where: RawBuilder<boolean>) => {
-    const query = sql<{ key: string }>`select ${sql.ref(key)} as key from ${sql.table(table)} where ${where}`;
-    return (await query.execute(reader)).rows.map((row) => row.key);
-  };
-  let missing = 0;
-  let after = "";
-  for (;;) {
-    const page = await keysOf(now, sql`${sql.ref(key)} > ${after} order by 1 limit ${sql.lit(atOnce)}`);
-    if (page.length === 0) return missing;
-    const known = new Set(await keysOf(then, sql`${sql.ref(key)} in (${sql.join(page)})`));
-    missing += page.filter((one) => !known.has(one)).length;
-    after = page.at(-1) ?? "";
-  }
-}
 
 /** Whatever happens to an envelope stands in its audit trail. */
 async function changedEnvelopes(then: Reader, now: Reader): Promise<Pick<Loss, "envelopes" | "deleted">> {

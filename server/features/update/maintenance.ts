@@ -2,6 +2,7 @@ import { readFile, rm } from "node:fs/promises";
 import path from "node:path";
 import { z } from "zod";
 import { ConfigError } from "../../config.ts";
+import { holdBeside } from "../../kernel/data-lock.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { syncFolder, writeDurably } from "../../kernel/durable.ts";
 import { AppError } from "../../kernel/errors.ts";
@@ -56,6 +57,62 @@ export async function removeMaintenance(dataDir: string): Promise<void> {
   await syncFolder(dataDir);
 }
 
+const endIt =
+  "Wait for its end (signet update status); if it was cut off, end it as root with: signet update resume. Then say this again.";
+
+/**
+ * Lets a command open the data beside the process that serves it, or without one, and keeps an update from beginning meanwhile.
+ * @param updating it is a step of an update, which may outlive the process that began it
+ * @returns what says that it has closed the data
+ * @throws AppError `conflict` while an update is under way: what it wrote might be taken back with the update
+ */
+export async function enterBeside(dataDir: string, updating = false): Promise<() => Promise<void>> {
+  const release = await holdBeside(dataDir, "shared");
+  try {
+    const about = updating ? null : await readMaintenance(dataDir);
+    if (release && about === null) return release;
+    const which = about ? ` to version ${about.to}` : "";
+    throw new AppError("conflict", {
+      detail: `An update${which} is under way, and until it ended no command may open the data. ${endIt}`,
+    });
+  } catch (error) {
+    await release?.();
+    throw error;
+  }
+}
+
+const lookAgainMs = 50;
+
+/**
+ * Waits until no command has the data open any more.
+ * @returns what lets them in again
+ * @throws AppError `conflict` when one does not end
+ */
+export async function waitAlone(dataDir: string, waitMs: number): Promise<() => Promise<void>> {
+  const until = performance.now() + waitMs;
+  for (;;) {
+    const release = await holdBeside(dataDir, "exclusive");
+    if (release) return release;
+    if (performance.now() > until)
+      throw new AppError("conflict", {
+        detail: "A command of Signet (fsck, backup, drill or another) has the data open: wait for its end, or end it.",
+      });
+    await new Promise((resolve) => setTimeout(resolve, lookAgainMs));
+  }
+}
+
+/** Keeps every command out from now on, and waits until those that came before have ended. @throws as waitAlone */
+export async function keepOut(dataDir: string, about: MaintenanceFile): Promise<void> {
+  await writeMaintenance(dataDir, about);
+  try {
+    const release = await waitAlone(dataDir, commandsMs);
+    await release();
+  } catch (error) {
+    await removeMaintenance(dataDir);
+    throw error;
+  }
+}
+
 const refusal = {
   detail: "This installation is being updated. Nothing is lost: try again in a minute.",
   retryAfter: 30,
@@ -63,6 +120,8 @@ const refusal = {
 const pollMs = 1000;
 /** Nobody who began before may take longer than this to finish; an update that waits in vain is taken back. */
 const requestsMs = 60_000;
+/** The same of a command that works on the data by itself. */
+const commandsMs = 5000;
 /** The same of a job that was begun, once no other is: what takes longer is refused before, or handed back by a restart. */
 const jobsMs = 120_000;
 
@@ -149,6 +208,8 @@ export async function openMaintenance({ dataDir, root }: MaintenanceOptions) {
       held = { about: { v: 1, ...about, closed: false }, quiet: false, inherited: false };
       try {
         const { actor, from, to } = about;
+        // First of all: who is refused because of a command is refused before people wait.
+        await keepOut(dataDir, held.about);
         await requestsDone();
         await within(jobs.idle(), drainMs);
         held.quiet = true;
@@ -157,8 +218,8 @@ export async function openMaintenance({ dataDir, root }: MaintenanceOptions) {
         await deps.db.tx((tx) =>
           recordOperatorAct(tx, deps, { actor, action: "update.begun", target: to, data: { from, to } }),
         );
-        await writeMaintenance(dataDir, held.about);
       } catch (error) {
+        await removeMaintenance(dataDir).catch(() => undefined);
         held = null;
         throw error;
       }

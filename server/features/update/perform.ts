@@ -2,13 +2,14 @@ import { rm } from "node:fs/promises";
 import { z } from "zod";
 import { AppError } from "../../kernel/errors.ts";
 import type { SnapshotName } from "../../kernel/snapshots.ts";
+import { storageFault } from "../../kernel/storage-fault.ts";
 import { Hex64 } from "../../kernel/wire.ts";
 import type { BundleFacts } from "./bundle.ts";
 import { checkRoom } from "./checks.ts";
 import type { SelfTestFailure } from "./contract.ts";
 import type { Snapshot } from "./database.ts";
 import { type Release, releaseFolder, switchTo } from "./installation.ts";
-import { appendHistory, type Journal, readHistory, writeJournal } from "./journal.ts";
+import { appendHistory, type Journal, makeReserve, readHistory, writeJournal } from "./journal.ts";
 import type { PinnedKeys } from "./manifest.ts";
 import { type Hold, healthOf, holdStill, letIn, passGate, type Site } from "./site.ts";
 import { dropStaged, stageRelease } from "./staging.ts";
@@ -24,7 +25,7 @@ export class UpdateUndone extends AppError {
   readonly journal: Journal;
   constructor(journal: Journal, cause: unknown) {
     super("conflict", {
-      detail: `${journal.cause ?? "It failed."} Version ${journal.from.version} serves, its data is as it was.`,
+      detail: `${journal.cause ?? "It failed."} Version ${journal.from.version} is in its place, its data is as it was.`,
       cause,
     });
     this.journal = journal;
@@ -64,6 +65,7 @@ export async function perform(site: Site, first: Journal, { bundle, known, confi
   try {
     await enter("checking");
     await checkRoom(root, site.dataDir, bundle?.facts.manifest ?? null, site.reserveBytes);
+    await makeReserve(root);
     done();
     await enter("draining");
     hold = await holdStill(site, journal);
@@ -98,7 +100,7 @@ export async function perform(site: Site, first: Journal, { bundle, known, confi
     done();
     await enter("committed");
   } catch (error) {
-    const undone = await undo(site, journal, sentence(error), false).finally(() => hold?.release());
+    const undone = await undo(site, journal, causeOf(error), false).finally(() => hold?.release());
     throw new UpdateUndone(undone, error);
   }
   // Beyond this it is never taken back: people may have worked with it.
@@ -189,12 +191,21 @@ async function comeBack(site: Site, journal: Journal, beforeStart: boolean): Pro
   site.onBoundary?.("returning:put-back");
   if (!beforeStart) {
     await site.service.start();
-    await passGate(site, journal, { version: from.version, before: before?.pid ?? null, known: null });
+    await awaitReturn(site, journal, before?.pid ?? null);
   }
   site.onBoundary?.("returning:started");
   await letIn(site, journal, "returned");
   await clearAway(site, journal);
   return await close(site, journal, "returned");
+}
+
+/** The database is back already: where nobody starts what ended, there is nothing to wait for, and the next start serves. */
+async function awaitReturn(site: Site, journal: Journal, before: number | null): Promise<void> {
+  try {
+    await passGate(site, journal, { version: journal.from.version, before, known: null });
+  } catch (error) {
+    if (site.service.starts || (await healthOf(site)) !== null) throw error;
+  }
 }
 
 async function clearAway(site: Site, journal: Journal): Promise<void> {
@@ -216,12 +227,17 @@ async function close(site: Site, journal: Journal, outcome: Journal["outcome"]):
 }
 
 async function write(site: Site, journal: Journal, phase: Phase, change: Partial<Journal>): Promise<Journal> {
-  const next: Journal = { ...journal, ...change, phase, at: site.ts(), pid: process.pid };
+  const next: Journal = { ...journal, ...change, phase, at: site.ts() };
   await writeJournal(site.root, next);
   site.tell({ phase, share: null });
   site.onBoundary?.(`${phase}:written`);
   return next;
 }
+
+const causeOf = (error: unknown): string =>
+  storageFault(error) === "full"
+    ? `The volume ran full while the update was applied: make room, then apply it again (${error instanceof Error ? error.message : ""}).`
+    : sentence(error);
 
 const sentence = (error: unknown): string => {
   const text = error instanceof Error ? error.message : String(error);

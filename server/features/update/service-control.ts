@@ -7,6 +7,8 @@ import { endProcess } from "./contract.ts";
 /** Whoever starts the appliance again when it ended. */
 export type ServiceControl = {
   name: string;
+  /** It starts what does not run; otherwise somebody else has to. */
+  starts: boolean;
   /** Ends what runs. One that supervises may begin the next at once. */
   stop: () => Promise<void>;
   start: () => Promise<void>;
@@ -18,6 +20,7 @@ const run = promisify(execFile);
 function systemdUnit(unit: string): ServiceControl {
   return {
     name: `systemd ${unit}`,
+    starts: true,
     async stop() {
       await run("systemctl", ["stop", unit]);
     },
@@ -33,6 +36,7 @@ function systemdUnit(unit: string): ServiceControl {
 function supervised(address: LocalAddress): ServiceControl {
   return {
     name: "its supervisor",
+    starts: false,
     async stop() {
       await callLocal(address, endProcess, {}).catch((error: unknown) => {
         // It ended already, or ended before it had answered.

@@ -9,7 +9,7 @@ import { readBundle } from "./bundle.ts";
 import { checkFits, thisPlatform } from "./checks.ts";
 import type { UpdateFacts, UpdateProgress, UpdateRun, UpdateState } from "./contract.ts";
 import { type Installation, updateFolder } from "./installation.ts";
-import { isInterrupted, type Journal, readHistory, readJournal } from "./journal.ts";
+import { type Journal, readHistory, readJournal, readStanding } from "./journal.ts";
 import { bytesOf } from "./manifest.ts";
 import { readReleaseKeys } from "./release-keys.ts";
 
@@ -33,7 +33,7 @@ export async function readUpdate(
   if (installation === null)
     return { ...about, installation: null, obstacle: noInstallation, latest: null, interrupted: false };
   const { root, release } = installation;
-  const journal = await readJournal(root);
+  const { journal, interrupted } = await readStanding(root);
   const previous = (await readHistory(root)).find(({ outcome, to }) => outcome === "applied" && to.version === version);
   const pinned = await readReleaseKeys(release).catch((error: unknown) => {
     if (error instanceof AppError) return error;
@@ -52,7 +52,7 @@ export async function readUpdate(
           },
     obstacle: pinned instanceof AppError ? pinned.message : null,
     latest: journal && presentRun(journal),
-    interrupted: journal !== null && isInterrupted(journal),
+    interrupted,
   };
 }
 

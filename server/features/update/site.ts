@@ -103,14 +103,21 @@ export async function passGate(site: Site, { id }: Journal, { version, before, k
   refuse(`Version ${version} was not ready within ${site.gateSeconds} seconds: ${seen}.`);
 }
 
-/** @throws AppError `conflict` while the appliance copies or checks its data, which nothing may cut off */
-export async function refuseBusy({ address }: Site): Promise<void> {
+/**
+ * @throws AppError `conflict` while the appliance copies or checks its data, which nothing may cut off, and while nothing runs
+ * that anybody would start: no release could be tried
+ */
+export async function refuseBusy({ address, service }: Site): Promise<void> {
   try {
     const { running } = await callLocal(address, getBackupState, {});
     if (running === null) return;
     throw new AppError("conflict", { detail: `A ${running.kind} runs: wait for its end, or cancel it.` });
   } catch (error) {
     if (!(error instanceof NoAppliance) || error.reason !== "stopped") throw error;
+    if (service.starts) return;
+    throw new AppError("conflict", {
+      detail: `Signet is not running, and ${service.name} would not start another release: start it first, or name its unit with --service.`,
+    });
   }
 }
 

@@ -37,19 +37,45 @@ export async function wayBack(
   const before = `Version ${last.from.version} does not know today's database, and the one of before the update (${last.startedAt})`;
   if (loss.anchors > 0)
     refuse(
-      `${before} must not come back: ${count(loss.anchors, "anchor")} published since would contradict it, and the tree would fork. ${told(loss)} Go forward: with a newer release.`,
+      `${before} must not come back: ${count(loss.anchors, "anchor", "anchors")} published since would contradict it, and the tree would fork. Go forward: with a newer release. ${told(loss)}`,
     );
   if (loss.deleted > 0)
-    refuse(`${before} must not come back: the documents of ${count(loss.deleted, "envelope")} were deleted since.`);
-  const something = Object.values(loss).some((number) => number !== 0);
-  if (something && accepted !== loss.envelopes)
     refuse(
-      `${before} would take something away. ${told(loss)} If that may be: signet update rollback --accept-loss ${loss.envelopes}`,
+      `${before} must not come back: the documents of ${count(loss.deleted, "envelope", "envelopes")} were deleted since.`,
+    );
+  const all = Object.values(loss).reduce((sum, number) => sum + number, 0);
+  if (all > 0 && accepted !== all)
+    refuse(
+      `${before} would take something away. ${told(loss)}\nIf all of that may be: signet update rollback --accept-loss ${all}`,
     );
   return { restore: last.snapshot, loss };
 }
 
-const told = ({ envelopes, signatures, leaves, acts }: Loss): string =>
-  `Lost would be what became of ${count(envelopes, "envelope")}, with ${count(signatures, "signature")} and ${count(leaves, "sealed document")}, and ${count(acts, "change")} of settings, people and templates.`;
+const words: Readonly<Record<keyof Loss, readonly [one: string, more: string]>> = {
+  envelopes: ["envelope made or gone on with", "envelopes made or gone on with"],
+  signatures: ["signature", "signatures"],
+  leaves: ["sealed document", "sealed documents"],
+  anchors: ["anchor", "anchors"],
+  deleted: ["envelope whose documents were deleted", "envelopes whose documents were deleted"],
+  events: ["entry in the audit trails of envelopes", "entries in the audit trails of envelopes"],
+  organizations: ["organization made or changed", "organizations made or changed"],
+  members: ["member who came, went or changed role", "members who came, went or changed role"],
+  invitations: ["invitation", "invitations"],
+  passkeys: ["passkey", "passkeys"],
+  apiKeys: ["API key made or revoked", "API keys made or revoked"],
+  keys: ["key that seals or anchors", "keys that seal or anchor"],
+  templates: ["template made or changed", "templates made or changed"],
+  acts: ["entry in the audit of organizations", "entries in the audit of organizations"],
+  operatorActs: ["entry in the operators' audit", "entries in the operators' audit"],
+};
 
-const count = (number: number, what: string) => `${number} ${what}${number === 1 ? "" : "s"}`;
+/** A line for each kind of which there is something. */
+const told = (loss: Loss): string => {
+  const lines = Object.entries(words).flatMap(([what, [one, more]]) => {
+    const number = Object.entries(loss).find(([name]) => name === what)?.[1] ?? 0;
+    return number > 0 ? [`\n  ${count(number, one, more)}`] : [];
+  });
+  return `Lost would be:${lines.join("")}`;
+};
+
+const count = (number: number, one: string, more: string) => `${number} ${number === 1 ? one : more}`;

@@ -112,6 +112,18 @@ if (full)
   });
 
 if (full)
+  test("killed on its way back and never started again, the way back ends, and the next start is as before", {
+    timeout,
+  }, async () => {
+    await killedAt("returning:closed", "unwell");
+    await machine.supervisor.stop();
+    const site = { ...machine.site, gateSeconds: 2 };
+    expect(await resumeUpdate(site, false)).toMatchObject({ outcome: "returned" });
+    machine.supervisor.start();
+    await expectAsBefore();
+  });
+
+if (full)
   test("killed once the new release was found well, it lets people in by itself, and the update is finished", {
     timeout,
   }, async () => {

@@ -8,7 +8,7 @@ type Plan = {
   root: string;
   dataDir: string;
   env: Record<string, string>;
-  /** Null goes back from `version`, whatever that takes from so many envelopes. */
+  /** Null goes back from `version`, and so many things may be lost by that. */
   file: string | null;
   version: string;
   accepted: number;
@@ -20,7 +20,14 @@ const pinned = await readReleaseKeys(releaseFolder(root, oldVersion));
 const onBoundary = (passed: string) => {
   if (passed === point) process.kill(process.pid, "SIGKILL");
 };
-const site = { ...(await siteOf({ root, dataDir, env })), gateSeconds, onBoundary };
+const site = { ...(await siteOf({ root, dataDir, env: { ...env, DIE_AT: point } })), gateSeconds, onBoundary };
+const { run } = site;
+// What a release's own process did not survive, this one does not either: the power is gone.
+site.run = (release, args) =>
+  run(release, args).catch((error: unknown) => {
+    if (point.startsWith("put-back:")) process.kill(process.pid, "SIGKILL");
+    throw error;
+  });
 const release = { ...installed, version };
 if (file === null) await rollBack(site, release, accepted);
 else await applyUpdate(site, { file, pinned, installed: release });
