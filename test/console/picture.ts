@@ -8,6 +8,7 @@ export async function picture(page: Page, name: string): Promise<void> {
   const folder = path.resolve(import.meta.dirname, "../../docs/screens");
   mkdirSync(folder, { recursive: true });
   // Not in the middle of a movement, as of a button whose work has just ended.
+  await page.waitForFunction(() => document.querySelector("[data-loading=true]") === null);
   await page.waitForFunction(() =>
     document.getAnimations().every(({ playState, effect }) => {
       const endless = effect?.getComputedTiming().endTime === Number.POSITIVE_INFINITY;
