@@ -5,6 +5,7 @@ import type { Opener } from "../features/backup/recipient.ts";
 import type { Work } from "../features/backup/write.ts";
 import { backupBar } from "./backup-bar.ts";
 import { type CommandContext, optional, UsageError } from "./command.ts";
+import { isTerminal, readSecret } from "./secret.ts";
 
 /** What opens a backup, as options of every command that takes it. */
 export const openerOptions = { key: { type: "string" }, "passphrase-stdin": { type: "boolean" } } as const;
@@ -16,6 +17,7 @@ export async function openerOf(context: CommandContext): Promise<Opener | undefi
   if (file !== undefined && fromStdin) throw new UsageError("give --key or --passphrase-stdin, not both");
   if (file !== undefined) return { kind: "x25519", secret: secretLine(await readFile(file, "utf8")) };
   if (!fromStdin) return undefined;
+  if (isTerminal(context.stdin)) return { kind: "passphrase", passphrase: await readSecret(context, "Passphrase") };
   // A letter may come in two pieces.
   const pieces: Uint8Array[] = [];
   for await (const piece of context.stdin) pieces.push(typeof piece === "string" ? Buffer.from(piece) : piece);

@@ -5,6 +5,7 @@ import { refuseInside } from "../features/backup/settings.ts";
 import { operatorName } from "../kernel/operator-name.ts";
 import { callLocal, NoAppliance } from "../local-client.ts";
 import { type Command, type CommandContext, print, table, UsageError } from "./command.ts";
+import { isTerminal, readSecret } from "./secret.ts";
 import { localAddress } from "./with-appliance.ts";
 import { withDeps } from "./with-deps.ts";
 
@@ -86,7 +87,10 @@ function keyOf(name: string): string {
   return describeSettings().find(({ key, variable }) => key === name || variable === name)?.key ?? name;
 }
 
-async function readStdin({ stdin }: CommandContext): Promise<string> {
+/** At a terminal one line that is not shown: it may be a secret. */
+async function readStdin(context: CommandContext): Promise<string> {
+  const { stdin } = context;
+  if (isTerminal(stdin)) return (await readSecret(context, "Value")).trim();
   const chunks: Buffer[] = [];
   for await (const chunk of stdin) chunks.push(Buffer.from(chunk));
   return Buffer.concat(chunks).toString("utf8").trim();

@@ -2,7 +2,8 @@ import { allOrganizations, createOrganization } from "../features/identity/servi
 import type { Deps } from "../kernel/deps.ts";
 import { AppError } from "../kernel/errors.ts";
 import { Email } from "../kernel/wire.ts";
-import { type Command, optional, print, readLine, required, UsageError } from "./command.ts";
+import { type Command, optional, print, required, UsageError } from "./command.ts";
+import { readSecret } from "./secret.ts";
 import { withDeps } from "./with-deps.ts";
 
 export const init: Command = {
@@ -25,7 +26,7 @@ export const init: Command = {
     const name = required(context, "organization");
     const address = Email.safeParse(required(context, "email"));
     if (!address.success) throw new UsageError("--email is not an e-mail address");
-    const password = context.options["password-stdin"] ? await readLine(context.stdin) : null;
+    const password = context.options["password-stdin"] ? await readSecret(context, "Password") : null;
     const locale = optional(context, "locale");
     const timeZone = optional(context, "time-zone");
     const create = async (deps: Deps) => {

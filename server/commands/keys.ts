@@ -16,18 +16,10 @@ import { type KeyUse, kindsOf } from "../features/keys/kinds.ts";
 import { KeyUnavailable, unavailableOf } from "../features/keys/unavailable.ts";
 import { AppError } from "../kernel/errors.ts";
 import { LocalProblem } from "../local-client.ts";
-import {
-  type Command,
-  type CommandContext,
-  optional,
-  print,
-  readLine,
-  required,
-  table,
-  UsageError,
-} from "./command.ts";
+import { type Command, type CommandContext, optional, print, required, table, UsageError } from "./command.ts";
 import { nameOf, recordText } from "./keys-record.ts";
 import { rotateMaster } from "./rotate-master.ts";
+import { readSecret } from "./secret.ts";
 import { runningOrHere } from "./with-appliance.ts";
 
 const uses: Readonly<Record<string, KeyUse>> = { seal: "seal", anchor: "anchor", tsa: "timestamp" };
@@ -180,8 +172,8 @@ const actions: Readonly<Record<string, Action>> = {
     return 0;
   },
   async pin(context) {
-    const pin = await readLine(context.stdin);
-    if (pin === "") throw new UsageError("the PIN is read from standard input");
+    const pin = await readSecret(context, "PIN");
+    if (pin === "") throw new UsageError("the PIN is read from standard input, and nothing came");
     const body = { module: optional(context, "module"), token: optional(context, "token"), pin };
     const given = await asked(context, {
       running: (call) => call(contract.giveTokenPin, { body }),

@@ -1,16 +1,8 @@
 import { readMailQueue, testMail } from "../features/appliance/mail.ts";
 import * as contract from "../features/appliance/mail-contract.ts";
 import { Email } from "../kernel/wire.ts";
-import {
-  type Command,
-  type CommandContext,
-  optional,
-  print,
-  readLine,
-  required,
-  table,
-  UsageError,
-} from "./command.ts";
+import { type Command, type CommandContext, optional, print, required, table, UsageError } from "./command.ts";
+import { readSecret } from "./secret.ts";
 import { runningOrHere } from "./with-appliance.ts";
 
 export const smtp: Command = {
@@ -40,7 +32,7 @@ async function tryOne(context: CommandContext): Promise<number> {
   const to = Email.safeParse(required(context, "to"));
   if (!to.success) throw new UsageError("--to is not an e-mail address");
   const from = optional(context, "from");
-  const url = context.options["url-stdin"] === true ? await readLine(context.stdin) : undefined;
+  const url = context.options["url-stdin"] === true ? await readSecret(context, "URL") : undefined;
   if (url !== undefined && !/^smtps?:\/\//.test(url))
     throw new UsageError("standard input is not smtp://user:password@host:port or smtps://…");
   const body = {

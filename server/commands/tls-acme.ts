@@ -11,7 +11,8 @@ import {
   turnOffAcme,
 } from "../features/tls/acme-contract.ts";
 import { callLocal, type LocalAddress } from "../local-client.ts";
-import { type CommandContext, optional, print, readLine, required, table, UsageError } from "./command.ts";
+import { type CommandContext, optional, print, required, table, UsageError } from "./command.ts";
+import { readSecret } from "./secret.ts";
 
 /** `signet tls acme …`: certificates that an authority issues by itself. */
 
@@ -89,8 +90,8 @@ async function givenSetup(context: CommandContext) {
 }
 
 /** Never from the command line, which every user of the machine can read. */
-const readKey = async ({ stdin }: CommandContext, file: string): Promise<string> =>
-  file === "-" ? (await readLine(stdin)).trim() : (await readFile(file, "utf8")).trim();
+const readKey = async (context: CommandContext, file: string): Promise<string> =>
+  file === "-" ? (await readSecret(context, "Key")).trim() : (await readFile(file, "utf8")).trim();
 
 const lookMs = 500;
 const patienceMs = 120_000;

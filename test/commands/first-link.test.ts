@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { runCli } from "../../server/cli.ts";
 
@@ -108,6 +109,20 @@ describe("started by hand", () => {
     const second = await serve({ attended: true });
     expect(second.printed).toBe(`Signet is ready at ${second.url}\n`);
     await second.stop();
+  });
+
+  test("a link whose making cannot be recorded is not made, and the one before goes on", {
+    timeout: 120_000,
+  }, async () => {
+    expect((await signet(["first-link"])).code).toBe(0);
+    const db = new DatabaseSync(path.join(folder, "signet.db"));
+    const links = () => db.prepare("SELECT token_sha256 FROM first_owner_links").all();
+    const before = links();
+    expect(before).toHaveLength(1);
+    db.exec("CREATE TRIGGER full BEFORE INSERT ON operator_audit BEGIN SELECT raise(abort, 'no room'); END");
+    expect((await signet(["first-link"])).code).not.toBe(0);
+    expect(links()).toEqual(before);
+    db.close();
   });
 
   test("a new start and first-link replace the link", { timeout: 120_000 }, async () => {
