@@ -2,6 +2,7 @@ import "../../server/node-version.ts";
 import { table } from "../../server/commands/command.ts";
 import { benchApi } from "./api.ts";
 import { benchBackup } from "./backup.ts";
+import { benchCapacity } from "./capacity.ts";
 import { benchCertificate } from "./certificate.ts";
 import { benchFsck } from "./fsck.ts";
 import { benchMerkle } from "./merkle.ts";
@@ -12,7 +13,7 @@ import { benchStamp } from "./stamp.ts";
 import { benchTree } from "./tree.ts";
 import { benchVerifyPage } from "./verify-page.ts";
 
-/** `npm run bench [-- seal|sealing|stamp|certificate|merkle|tree|fsck|backup|api|sign-in|verify-page]`: ratios first, each of two things measured in turns in this run. */
+/** `npm run bench [-- seal|sealing|stamp|certificate|merkle|tree|fsck|backup|api|sign-in|verify-page|capacity]`: ratios first, each of two things measured in turns in this run. */
 const all: Record<string, () => Promise<BenchResult[]>> = {
   seal: benchSeal,
   sealing: benchSealing,
@@ -25,6 +26,7 @@ const all: Record<string, () => Promise<BenchResult[]>> = {
   api: benchApi,
   "sign-in": benchSignIn,
   "verify-page": benchVerifyPage,
+  capacity: benchCapacity,
 };
 const chosen = process.argv.slice(2).filter((name) => name in all);
 const results: BenchResult[] = [];

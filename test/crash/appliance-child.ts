@@ -1,11 +1,20 @@
 /**
- * One appliance in a process of its own, which may be told to kill itself: `node appliance-child.ts '{"point":"tx:before-commit","nth":3}'`.
- * Talks to its parent by IPC: `{ ready: url }`, then one `{ point }` a boundary that was passed, when it records.
+ * One appliance in a process of its own, which may be told to kill itself. Talks to its parent by IPC: loads everything, waits for
+ * `{ start: KillPlan }`, answers `{ ready: url }`, then one `{ point }` a boundary that was passed, when it records. `{ arm: KillPlan }`
+ * gives a running one another plan.
  */
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { enableCompileCache } from "node:module";
 import path from "node:path";
 import type { KillPlan } from "./crashing-appliance.ts";
+
+// A parent that is gone leaves no appliance behind.
+process.on("disconnect", () => process.kill(process.pid, "SIGKILL"));
+const { promise: begun, resolve: begin } = Promise.withResolvers<KillPlan>();
+process.on("message", (message: { start: KillPlan } | { arm: KillPlan }) => {
+  if ("start" in message) begin(message.start);
+  else arm(message.arm);
+});
 
 // As main.ts does: a hundred starts are most of the crash test's time.
 enableCompileCache(path.resolve(import.meta.dirname, "../../node_modules/.cache/signet"));
@@ -13,8 +22,8 @@ const { startAppliance } = await import("../../server/compose.ts");
 const { loadConfig } = await import("../../server/config.ts");
 const { createLog } = await import("../../server/kernel/log.ts");
 
-const plan: KillPlan = JSON.parse(process.argv[2] ?? "{}");
-const { struckFile } = plan;
+let plan = await begun;
+const { struckFile, pauseFile } = plan;
 let seen = 0;
 let armed = plan.armed === true;
 /** Where no child before this one died. */
@@ -25,22 +34,24 @@ if (struckFile && existsSync(struckFile))
 function onBoundary(point: string): void {
   if (!armed) return;
   if (plan.record) process.send?.({ point });
+  if (pauseFile && point.startsWith("tx:")) {
+    appendFileSync(pauseFile, `${point}\n`);
+    process.kill(process.pid, "SIGSTOP");
+  }
   const strikes = left.has(point) || (point === plan.point && ++seen === plan.nth);
   if (!strikes) return;
   if (struckFile) appendFileSync(struckFile, `${point}\n`);
   process.kill(process.pid, "SIGKILL");
 }
 
-// The parent arms the plan when it starts its envelope, so that what the start itself does is not counted.
-process.on("message", (message) => {
-  if (message === "arm") {
-    armed = true;
-    process.send?.({ armed: true });
-  }
-});
+/** The parent gives a plan when it starts its envelope, so that what the start itself does is not counted. */
+function arm(next: KillPlan): void {
+  plan = next;
+  seen = 0;
+  armed = true;
+  process.send?.({ armed: true });
+}
 
 const config = loadConfig(process.env);
 const appliance = await startAppliance({ config, log: createLog(config.logLevel), onBoundary });
 process.send?.({ ready: appliance.url });
-// A parent that is gone leaves no appliance behind.
-process.on("disconnect", () => process.kill(process.pid, "SIGKILL"));

@@ -12,11 +12,16 @@ export type KillPlan = {
   points?: string[];
   /** Where a child writes at what it dies. */
   struckFile?: string;
+  /** Stands still at each transaction's boundary, after a line here, until it is told to go on. */
+  pauseFile?: string;
 };
 
 /** An appliance that is killed and started again as often as it takes; the same folder and port all the time. */
 export class CrashingAppliance {
   readonly #env: Record<string, string>;
+  readonly #prepares: boolean;
+  /** Has loaded the program and touched nothing yet: it takes the place of the one that dies. */
+  #standby: ChildProcess | undefined;
   #child: ChildProcess | undefined;
   #up: Promise<void> = Promise.resolve();
   #stopping = false;
@@ -28,7 +33,9 @@ export class CrashingAppliance {
   /** Ends that nobody asked for. */
   readonly crashes: string[] = [];
 
-  constructor(folder: string, port: number, env: Record<string, string> = {}) {
+  /** @param prepares loads each successor while its predecessor still works: for who kills many */
+  constructor(folder: string, port: number, env: Record<string, string> = {}, prepares = false) {
+    this.#prepares = prepares;
     this.#env = {
       SIGNET_DATA_DIR: folder,
       SIGNET_PORT: String(port),
@@ -38,6 +45,11 @@ export class CrashingAppliance {
       SIGNET_DISK_RESERVE_MB: "0",
       ...env,
     };
+  }
+
+  /** The present child. */
+  get pid(): number | undefined {
+    return this.#child?.pid;
   }
 
   /** Resolves when the present child answers; after a kill, when the next one does. */
@@ -51,11 +63,8 @@ export class CrashingAppliance {
   }
 
   async #start(plan: KillPlan): Promise<void> {
-    const child = fork(path.join(import.meta.dirname, "appliance-child.ts"), [JSON.stringify(plan)], {
-      env: { PATH: process.env.PATH ?? "", ...this.#env },
-      execArgv: [],
-      stdio: ["ignore", "ignore", "inherit", "ipc"],
-    });
+    const child = this.#standby?.connected ? this.#standby : this.#load();
+    this.#standby = undefined;
     this.#child = child;
     const ready = new Promise<void>((resolve, reject) => {
       child.on("message", (message: { ready?: string; point?: string }) => {
@@ -75,11 +84,22 @@ export class CrashingAppliance {
       this.#up = this.#start(this.successors.shift() ?? {});
       this.#up.catch(() => undefined);
     });
+    child.send({ start: plan });
     await ready;
+    if (this.#prepares && !this.#stopping) this.#standby ??= this.#load();
   }
 
-  /** From now on boundaries count. */
-  async arm(): Promise<void> {
+  #load(): ChildProcess {
+    return fork(path.join(import.meta.dirname, "appliance-child.ts"), {
+      env: { PATH: process.env.PATH ?? "", ...this.#env },
+      execArgv: [],
+      stdio: ["ignore", "ignore", "inherit", "ipc"],
+    });
+  }
+
+  /** From now on boundaries count, for this plan instead of any before it: a start of its own for each would double the time. */
+  async arm(plan: KillPlan): Promise<void> {
+    await this.#up;
     const child = this.#child;
     if (!child) throw new Error("not started");
     const armed = new Promise<void>((resolve) => {
@@ -90,7 +110,7 @@ export class CrashingAppliance {
       };
       child.on("message", listen);
     });
-    child.send("arm");
+    child.send({ arm: plan });
     await armed;
   }
 
@@ -107,18 +127,11 @@ export class CrashingAppliance {
   async stop(): Promise<void> {
     this.#stopping = true;
     await this.#up.catch(() => undefined);
+    this.#standby?.kill("SIGKILL");
     const child = this.#child;
     if (!child || child.exitCode !== null || child.signalCode !== null) return;
     const gone = once(child, "exit");
     child.kill("SIGKILL");
     await gone;
-  }
-
-  /** Replaces the present child by one with a plan. */
-  async restart(plan: KillPlan): Promise<void> {
-    this.#stopping = true;
-    await this.stop();
-    this.#stopping = false;
-    await this.start(plan);
   }
 }

@@ -31,7 +31,7 @@ export class Images {
     return [...this.#seen.values()];
   }
 
-  /** @returns what ends it: the appliance then runs on */
+  /** Goes on until it is ended; an appliance that stands still then stays so. @returns what ends it */
   follow(appliance: CrashingAppliance): () => Promise<void> {
     let ended = false;
     const following = (async () => {

@@ -61,26 +61,25 @@ export async function crashScenario(options: {
   const config = loadConfig(env);
   const log = createLog("silent");
   const key = await prepare(config, log);
-  const appliance = new CrashingAppliance(folder, port);
+  const appliance = new CrashingAppliance(folder, port, {}, true);
   const url = `http://127.0.0.1:${port}`;
   const random = seeded(options.seed);
   const report: CrashReport = { planned: [], randomKills: 0, envelopes: [], problems: [] };
   let number = 0;
   try {
-    await appliance.start({ record: true });
+    await appliance.start();
     const client = createClient(url, key);
     const { template } = await publishTemplate(client, await readFile(fixture), "none");
     const job = async () => {
       number++;
       report.envelopes.push(await persistentJob(appliance, { url, key, template: template.id, folder, number }));
     };
-    await appliance.arm();
+    await appliance.arm({ record: true });
     const started = performance.now();
     await job();
     const usualMs = performance.now() - started;
     for (const plan of killPlans(appliance.points)) {
-      await appliance.restart(plan);
-      await appliance.arm();
+      await appliance.arm(plan);
       const before = appliance.kills;
       await job();
       // The anchor comes behind the seal, which is all that the job waits for.
@@ -90,7 +89,7 @@ export async function crashScenario(options: {
       report.planned.push({ at: `${plan.point}#${plan.nth}`, struck });
       options.say?.(`${plan.point}#${plan.nth} ${struck ? "struck" : "did not come up"}`);
     }
-    await appliance.restart({});
+    await appliance.arm({});
     for (let i = 0; i < options.randomKills; i++) {
       const killing = delay(random() * usualMs).then(() => appliance.kill());
       await Promise.all([job(), killing]);

@@ -16,6 +16,7 @@ import { movableClock, ok, publishTemplate } from "../features/signing/flow.ts";
 import { startAppliance } from "../harness/appliance.ts";
 import { makeAuthority, opensslTimestamp } from "../harness/authority.ts";
 import { CrashingAppliance, type KillPlan } from "./crashing-appliance.ts";
+import { type Image, Images } from "./images.ts";
 import { freePort } from "./scenario.ts";
 
 /**
@@ -38,11 +39,12 @@ const awayMs = 300 * dayMs;
 
 type Envelopes = { raised: string; renewed: string; deleted: string };
 type Upkeep = {
-  /** Runs it in a copy of its own, killed as planned and started again until everything is done. */
-  run(
-    plan: KillPlan,
-    successors?: number,
-  ): Promise<{ struck: string[]; points: readonly string[]; problems: string[] }>;
+  /** Runs it in a copy of its own, killed once at each of these and started again until everything is done. */
+  run(points: readonly string[]): Promise<{ struck: string[]; problems: string[] }>;
+  /** Runs it undisturbed and keeps the folder as a kill at each transaction's boundary would leave it. */
+  record(): Promise<{ images: Image[]; points: number; problems: string[] }>;
+  /** Starts on what a kill has left, which is gone afterwards. @returns what is wrong when everything is done */
+  goOn(image: Image): Promise<string[]>;
   close(): Promise<void>;
 };
 
@@ -53,28 +55,54 @@ export async function prepareUpkeep(): Promise<Upkeep> {
   const authority = await startAuthority();
   let copies = 0;
 
+  async function copied(): Promise<string> {
+    copies += 1;
+    const copy = path.join(folder, `copy-${copies}`);
+    await cp(data, copy, { recursive: true, preserveTimestamps: true });
+    return copy;
+  }
+
+  /** @param copy is gone afterwards */
+  async function complete(
+    copy: string,
+    plan: KillPlan,
+    follow?: (appliance: CrashingAppliance) => () => Promise<void>,
+  ) {
+    const appliance = new CrashingAppliance(copy, await freePort(), authority.env);
+    const { struckFile } = plan;
+    const successors = (plan.points?.length ?? 0) - 1;
+    appliance.successors.push(...Array.from({ length: Math.max(0, successors) }, () => plan));
+    try {
+      // One that dies before it is ready is followed by the next all the same.
+      const starting = appliance.start(plan).catch(() => undefined);
+      const unfollow = follow?.(appliance);
+      await starting;
+      const unfinished = await finished(appliance, copy, envelopes);
+      await unfollow?.();
+      await appliance.stop();
+      const struck = struckFile && existsSync(struckFile) ? readFileSync(struckFile, "utf8").trimEnd().split("\n") : [];
+      return { struck, problems: [...unfinished, ...appliance.crashes, ...(await examine(copy, data, envelopes))] };
+    } finally {
+      await appliance.stop();
+      await rm(copy, { recursive: true, force: true });
+    }
+  }
+
   return {
-    async run(plan, successors = 1) {
-      copies += 1;
-      const copy = path.join(folder, `copy-${copies}`);
-      await cp(data, copy, { recursive: true, preserveTimestamps: true });
-      const struckFile = path.join(folder, `struck-${copies}`);
-      const appliance = new CrashingAppliance(copy, await freePort(), authority.env);
-      appliance.successors.push(
-        ...Array.from({ length: successors }, () => (plan.points ? { ...plan, struckFile, armed: true } : {})),
-      );
-      try {
-        // One that dies before it is ready is followed by the next all the same.
-        await appliance.start({ ...plan, struckFile, armed: true }).catch(() => undefined);
-        const unfinished = await finished(appliance, copy, envelopes);
-        await appliance.stop();
-        const struck = existsSync(struckFile) ? readFileSync(struckFile, "utf8").trimEnd().split("\n") : [];
-        const problems = [...unfinished, ...appliance.crashes, ...(await examine(copy, data, envelopes))];
-        return { struck, points: appliance.points, problems };
-      } finally {
-        await appliance.stop();
-        await rm(copy, { recursive: true, force: true });
-      }
+    async run(points) {
+      const copy = await copied();
+      return await complete(copy, { points: [...points], struckFile: `${copy}-struck`, armed: true });
+    },
+    async record() {
+      const copy = await copied();
+      const pauseFile = `${copy}-paused`;
+      const images = new Images(copy, pauseFile);
+      const { problems } = await complete(copy, { pauseFile, armed: true }, (appliance) => images.follow(appliance));
+      return { images: images.distinct, points: images.points, problems };
+    },
+    async goOn({ folder: image, points }) {
+      const { problems } = await complete(image, {});
+      return problems.map((problem) => `${points.join(" = ")}: ${problem}`);
     },
     async close() {
       authority.close();
@@ -83,32 +111,42 @@ export async function prepareUpkeep(): Promise<Upkeep> {
   };
 }
 
-/** Dies once at each boundary of each job, in one folder; then at every transaction, before and after its commit, each in a folder of its own. */
-export async function upkeepScenario(
-  say: (line: string) => void,
-): Promise<{ planned: number; struck: number; problems: string[] }> {
+/**
+ * Dies once at each boundary of each job, in one folder. Then goes on from what a kill before and after each commit leaves:
+ * such folders are kept from one run, which saves the way up to each; equal ones, as after a commit and before the next, are
+ * gone on from once.
+ */
+export async function upkeepScenario(say: (line: string) => void): Promise<{
+  jobs: { planned: number; struck: number };
+  /** Boundaries of transactions in the recorded run, those whose folder was gone on from, and how many folders differ. */
+  transactions: { boundaries: number; examined: number; folders: number };
+  problems: string[];
+}> {
   const upkeep = await prepareUpkeep();
-  const report = { planned: 0, struck: 0, problems: [] as string[] };
-  const run = async (plan: KillPlan, planned: number) => {
-    const { struck, problems, points } = await upkeep.run(plan, planned);
-    report.planned += planned;
-    report.struck += struck.length;
-    report.problems.push(...problems.map((problem) => `${JSON.stringify(plan)}: ${problem}`));
-    if (planned > 0) say(`upkeep: ${struck.join(", ") || "did not come up"}${problems.length > 0 ? ", wrong" : ""}`);
-    return points;
-  };
   try {
-    const points = await run({ record: true }, 0);
     const jobs = upkeepJobs.flatMap((job) => ["claimed", "effect-done", "committed"].map((at) => `job:${job}:${at}`));
-    await run({ points: jobs }, jobs.length);
-    for (const point of ["tx:before-commit", "tx:after-commit"]) {
-      const times = points.filter((other) => other === point).length;
-      for (let nth = 1; nth <= times; nth += 1) await run({ point, nth }, 1);
+    const { struck, problems } = await upkeep.run(jobs);
+    say(`upkeep: ${struck.join(", ")}${problems.length > 0 ? ", wrong" : ""}`);
+    const { images, points, problems: recorded } = await upkeep.record();
+    problems.push(...recorded);
+    say(`upkeep: ${points} boundaries of transactions left ${images.length} different folders`);
+    for (const [index, image] of images.entries()) {
+      const wrong = await upkeep.goOn(image);
+      problems.push(...wrong);
+      say(`upkeep: ${index + 1} of ${images.length}, ${image.points.join(" = ")}${wrong.length > 0 ? ", wrong" : ""}`);
     }
+    return {
+      jobs: { planned: jobs.length, struck: struck.length },
+      transactions: {
+        boundaries: points,
+        examined: images.reduce((sum, image) => sum + image.points.length, 0),
+        folders: images.length,
+      },
+      problems,
+    };
   } finally {
     await upkeep.close();
   }
-  return report;
 }
 
 /** A year ago: three documents were sealed, two of them held, the first sealed only at B-T. */
