@@ -11,8 +11,41 @@ class StepFailed extends Error {
   }
 }
 
+/** To start a thread and load its code costs more than most steps: one waits so long for the next step, and keeps no process up. */
+const restMs = 5000;
+let resting: { thread: Worker; end: NodeJS.Timeout } | null = null;
+
+function takeThread(): Worker {
+  const taken = resting;
+  resting = null;
+  if (!taken) return newThread();
+  clearTimeout(taken.end);
+  taken.thread.ref();
+  return taken.thread;
+}
+
+function newThread(): Worker {
+  const thread = new Worker(new URL("./thread.ts", import.meta.url));
+  // Nobody may take one that ended.
+  const forget = () => {
+    if (resting?.thread === thread) resting = null;
+  };
+  return thread.on("error", forget).on("exit", forget);
+}
+
+/** Of two that rest one is enough. */
+function layDown(thread: Worker): void {
+  if (resting) return void thread.terminate();
+  const end = setTimeout(() => {
+    resting = null;
+    void thread.terminate();
+  }, restMs);
+  resting = { thread, end: end.unref() };
+  thread.unref();
+}
+
 /**
- * Runs one step in a thread of its own.
+ * Runs one step in a thread beside this one.
  * @throws the reason of the signal when it is aborted, and what the step throws
  */
 export async function runInThread(
@@ -20,21 +53,25 @@ export async function runInThread(
   { signal, told }: { signal?: AbortSignal | undefined; told?: ((progress: Progress) => void) | undefined } = {},
 ): Promise<Outcome> {
   signal?.throwIfAborted();
-  const worker = new Worker(new URL("./thread.ts", import.meta.url), { workerData: order });
-  const stop = () => void worker.terminate();
+  const thread = takeThread();
+  const stop = () => void thread.terminate();
   signal?.addEventListener("abort", stop);
+  const ended = Promise.withResolvers<Outcome | StepFailed>();
+  const hear = (message: Message) => {
+    if ("progress" in message) told?.(message.progress);
+    else ended.resolve("outcome" in message ? message.outcome : new StepFailed(message.failure));
+  };
+  const gone = () => ended.reject(signal?.aborted ? signal.reason : new Error(`the thread of ${order.step} ended`));
+  thread.on("message", hear).on("error", ended.reject).on("exit", gone);
   try {
-    return await new Promise<Outcome>((resolve, reject) => {
-      worker.on("message", (message: Message) => {
-        if ("progress" in message) told?.(message.progress);
-        else if ("outcome" in message) resolve(message.outcome);
-        else reject(new StepFailed(message.failure));
-      });
-      worker.on("error", reject);
-      worker.on("exit", () => reject(signal?.aborted ? signal.reason : new Error(`the thread of ${order.step} ended`)));
-    });
+    thread.postMessage(order);
+    const outcome = await ended.promise;
+    signal?.throwIfAborted();
+    layDown(thread);
+    if (outcome instanceof StepFailed) throw outcome;
+    return outcome;
   } finally {
     signal?.removeEventListener("abort", stop);
-    await worker.terminate();
+    thread.off("message", hear).off("error", ended.reject).off("exit", gone);
   }
 }
