@@ -116,6 +116,16 @@ test("ACME is set up, its trouble says what to do, is renewed, gets another acco
   await acme.getByText("Renewed by itself").waitFor();
   await section(page, "In use").getByText("By ACME").waitFor();
   await axeFinds(page, "a certificate by ACME");
+
+  // Whoever has another certificate served pauses it: that one is not replaced unasked.
+  await section(page, "In use").getByRole("button", { name: "Make a new one" }).click();
+  await agree(page, "Make a new one");
+  await acme.getByText("Another certificate was put into use").waitFor();
+  await acme.getByText("Paused", { exact: true }).waitFor();
+  await axeFinds(page, "paused");
+  await acme.getByRole("button", { name: "Renew now" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Cancel" }).click();
+  await acme.getByText("Paused", { exact: true }).waitFor();
   await acme.getByRole("button", { name: "Replace the account's key" }).click();
   await agree(page, "Replace the account's key");
   await page.getByText("The account has a new key").waitFor();
@@ -132,13 +142,14 @@ test("ACME is set up, its trouble says what to do, is renewed, gets another acco
   expect(data.map(({ action }) => action)).toEqual([
     "tls.acme_turned_off",
     "tls.acme_rolled_over",
+    "tls.self_signed",
     "tls.acme_installed",
     "tls.acme_requested",
     "tls.acme_set_up",
   ]);
   expect(problems).toEqual([]);
   await page.context().close();
-}, 120_000);
+}, 300_000);
 
 test("anchors that a restore holds back: why, what to check, and on again by whoever answers for it", async () => {
   await app.deps.db.tx((tx) => holdAnchors(tx, app.deps, { reason: "restored", backup: "20300101-000000000-abcdef" }));
@@ -180,8 +191,26 @@ test("the overview says how old the last verified backup and the last drill are,
   await found.getByText("Nur die eingebaute Stelle: eine interne Zeitquelle").waitFor();
   await found.getByText("Es wird nichts gesichert").waitFor();
   await axeFinds(page, "overview");
-  await found.getByRole("link", { name: "Sicherung" }).first().click();
-  await page.getByRole("heading", { level: 1, name: "Sicherung und Probe" }).waitFor();
+  // Each of them leads to where one does something about it.
+  const rows = found.getByRole("listitem");
+  const places: Record<string, string | null> = {};
+  for (const id of await rows.locator(".finding-id").allTextContents()) {
+    await rows
+      .filter({ has: page.locator(".finding-id", { hasText: id }) })
+      .getByRole("link")
+      .first()
+      .click();
+    await page.getByRole("heading", { level: 1, name: "Übersicht" }).waitFor({ state: "detached" });
+    places[id] = await page.getByRole("heading", { level: 1 }).textContent();
+    await page.getByRole("navigation").getByRole("link", { name: "Übersicht" }).click();
+    await rows.first().waitFor();
+  }
+  expect(places).toMatchObject({
+    "master-key": "Schlüssel und HSM",
+    mail: "E-Mail",
+    "time-stamps": "Schlüssel und HSM",
+    backup: "Sicherung und Probe",
+  });
   expect(problems).toEqual([]);
   await page.context().close();
 });
