@@ -23,13 +23,13 @@ export function multiplyEnvelopes(file: string, originals: readonly string[], wa
   try {
     db.exec("PRAGMA synchronous = OFF; PRAGMA cache_size = -200000");
     const tables = tablesOf(db);
-    const sources = originals.map((id) => rowsOf(db, tables, id));
+    const sources = originals.map((id) => cellsOf(rowsOf(db, tables, id)));
     const statements = new Map<string, StatementSync>();
     const sealed: string[] = [];
     for (let copy = originals.length; copy < wanted; copy += 1) {
       if (copy % copyEachTransaction === 0 || copy === originals.length) db.exec("BEGIN");
       const source = sources[copy % sources.length];
-      if (source) insert(db, statements, renewed(source, copy), sealed);
+      if (source) insert(db, statements, source, copy, sealed);
       if (copy % copyEachTransaction === copyEachTransaction - 1 || copy === wanted - 1) db.exec("COMMIT");
     }
     db.exec("PRAGMA optimize; PRAGMA wal_checkpoint(TRUNCATE)");
@@ -70,42 +70,57 @@ const moment = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
 const number = /(capacity \d+)/gi;
 const secrets = new Set(["access_sha256", "token_sha256"]);
 
-function renewed(source: Rows, copy: number): Rows {
-  const ids = new Map<string, string>();
-  const fresh = (id: string): string => {
-    const known = ids.get(id) ?? `${id.slice(0, 3)}_${newId("req").slice(4)}`;
-    ids.set(id, known);
-    return known;
-  };
-  const valueFor = (table: string, column: string, value: SQLInputValue): SQLInputValue => {
-    if (typeof value !== "string") return value;
-    if (secrets.has(column) || (table === "signing_tokens" && column === "sha256"))
-      return randomBytes(32).toString("hex");
-    if (moment.test(value)) return new Date(Date.parse(value) - copy * minuteMs).toISOString();
-    return value.replace(ownId, fresh).replace(number, `$1 copy ${copy}.`);
-  };
+/** One value of one row as a copy has it. Most are the same for all, which is seen once and not each of a hundred thousand times. */
+type Cell = { column: string; of: (copy: number, fresh: (id: string) => string) => SQLInputValue };
+
+function cellOf(table: string, column: string, value: SQLInputValue): Cell {
+  if (typeof value !== "string") return { column, of: () => value };
+  if (secrets.has(column) || (table === "signing_tokens" && column === "sha256"))
+    return { column, of: () => randomBytes(32).toString("hex") };
+  const at = moment.test(value) ? Date.parse(value) : Number.NaN;
+  if (!Number.isNaN(at)) return { column, of: (copy) => new Date(at - copy * minuteMs).toISOString() };
+  if (value.search(ownId) < 0 && value.search(number) < 0) return { column, of: () => value };
+  return { column, of: (copy, fresh) => value.replace(ownId, fresh).replace(number, `$1 copy ${copy}.`) };
+}
+
+function cellsOf(rows: Rows): Map<string, Cell[][]> {
   return new Map(
-    [...source].map(([table, rows]) => [
+    [...rows].map(([table, all]) => [
       table,
-      rows.map((row) =>
-        Object.fromEntries(Object.entries(row).map(([column, value]) => [column, valueFor(table, column, value)])),
-      ),
+      all.map((row) => Object.entries(row).map(([column, value]) => cellOf(table, column, value))),
     ]),
   );
 }
 
-function insert(db: DatabaseSync, statements: Map<string, StatementSync>, rows: Rows, sealed: string[]): void {
-  for (const [table, all] of rows) {
-    for (const row of all) {
-      const columns = Object.keys(row);
+function idsOfCopy(): (id: string) => string {
+  const ids = new Map<string, string>();
+  return (id) => {
+    const known = ids.get(id) ?? `${id.slice(0, 3)}_${newId("req").slice(4)}`;
+    ids.set(id, known);
+    return known;
+  };
+}
+
+function insert(
+  db: DatabaseSync,
+  statements: Map<string, StatementSync>,
+  source: Map<string, Cell[][]>,
+  copy: number,
+  sealed: string[],
+): void {
+  const fresh = idsOfCopy();
+  for (const [table, rows] of source) {
+    for (const cells of rows) {
       const statement =
         statements.get(table) ??
         db.prepare(
-          `insert into "${table}" (${columns.map((column) => `"${column}"`).join(", ")}) values (${columns.map(() => "?").join(", ")})`,
+          `insert into "${table}" (${cells.map(({ column }) => `"${column}"`).join(", ")}) values (${cells.map(() => "?").join(", ")})`,
         );
       statements.set(table, statement);
-      statement.run(...Object.values(row));
-      if (table === "envelopes" && row.seal === "sealed") sealed.push(String(row.id));
+      statement.run(...cells.map(({ of }) => of(copy, fresh)));
     }
+    const own = table === "envelopes" ? rows[0] : undefined;
+    if (own?.find(({ column }) => column === "seal")?.of(copy, fresh) === "sealed")
+      sealed.push(String(own.find(({ column }) => column === "id")?.of(copy, fresh)));
   }
 }
