@@ -7,7 +7,11 @@ Target amd64-unicode
 !include "FileFunc.nsh"
 !include "x64.nsh"
 
+!define FOLDERS "Software\Signet\Folders"
 !define UNINSTALL "Software\Microsoft\Windows\CurrentVersion\Uninstall\SignetServer"
+
+; Owned by the administrators, for them and the system alone, nothing inherited: every user may make folders in that of program data.
+!define CLOSED "O:BAG:BAD:PAI(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)"
 
 Name "Signet Server"
 OutFile "${OUTPUT}"
@@ -48,12 +52,48 @@ Function un.onInit
   SetRegView 64
 FunctionEnd
 
+; Makes $1\Signet closed from its first moment. One that is there is used when an installer noted that it made it, where only
+; administrators write; what anybody else laid there, with settings or a master key of theirs, is not trusted.
+Function OwnFolder
+  System::Call 'kernel32::GetFileAttributesW(w "$1\Signet") i .r2'
+  ${If} $2 <> -1
+    IntOp $3 $2 & 0x400
+    ${If} $3 <> 0
+      SetErrorLevel 1
+      Abort "$1\Signet is a link to another place: remove it, then install again."
+    ${EndIf}
+    ReadRegStr $3 HKLM "${FOLDERS}" "Data"
+    ${If} $3 == "$1\Signet"
+      Return
+    ${EndIf}
+    ; It goes when it is empty.
+    RMDir "$1\Signet"
+    ${If} ${FileExists} "$1\Signet\*.*"
+      SetErrorLevel 1
+      Abort "$1\Signet is there and was not made by this installer: move it away, then install again. Data of yours is put back after that."
+    ${EndIf}
+  ${EndIf}
+  System::Call 'advapi32::ConvertStringSecurityDescriptorToSecurityDescriptorW(w "${CLOSED}", i 1, *p .r4, p 0) i .r5'
+  ; SECURITY_ATTRIBUTES of 64 bits.
+  System::Call '*(i 24, i 0, p r4, i 0, i 0) p .r6'
+  ; It fails when somebody was faster.
+  System::Call 'kernel32::CreateDirectoryW(w "$1\Signet", p r6) i .r7'
+  System::Free $6
+  ${If} $5 = 0
+  ${OrIf} $7 = 0
+    SetErrorLevel 1
+    Abort "$1\Signet could not be made."
+  ${EndIf}
+  WriteRegStr HKLM "${FOLDERS}" "Data" "$1\Signet"
+FunctionEnd
+
 Section "Signet Server"
   ReadEnvStr $1 ProgramData
   ${If} $1 == ""
     SetErrorLevel 1
     Abort "The folder of program data is not known."
   ${EndIf}
+  Call OwnFolder
   IfFileExists "$INSTDIR\signet-service.exe" 0 +2
     nsExec::ExecToLog '"$INSTDIR\signet-service.exe" stopwait'
   RMDir /r "$INSTDIR\release"
@@ -77,6 +117,8 @@ Section "Signet Server"
     Pop $0
   ${EndIf}
   ; The data is for the service and the administrators alone. The virtual account exists once the service does.
+  nsExec::ExecToLog 'icacls "$1\Signet" /setowner *S-1-5-32-544'
+  Pop $0
   nsExec::ExecToLog 'icacls "$1\Signet" /inheritance:r /grant:r "NT SERVICE\Signet:(OI)(CI)M" "*S-1-5-18:(OI)(CI)F" "*S-1-5-32-544:(OI)(CI)F"'
   Pop $0
   ${If} $0 != 0
@@ -112,6 +154,8 @@ Section "Uninstall"
     ReadEnvStr $1 ProgramData
     ${If} $1 != ""
       RMDir /r "$1\Signet"
+      DeleteRegKey HKLM "${FOLDERS}"
+      DeleteRegKey /ifempty HKLM "Software\Signet"
     ${EndIf}
   ${EndIf}
 SectionEnd

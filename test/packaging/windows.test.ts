@@ -75,6 +75,14 @@ if (process.env.SIGNET_TEST_FULL === "1")
       (await readFile(path.join(drive, "ProgramData/service-calls.txt"), "utf8")).trim().split("\n");
     const installer = await makeInstaller();
 
+    // Every user may make folders there: what one laid down before is not used, and nothing is installed beside it.
+    await run(wine, ["wineboot", "-i"], { cwd: folder, env });
+    await mkdir(path.join(data, "data"), { recursive: true });
+    await writeFile(path.join(data, "data/signet.json"), "{}");
+    await expect(execute(installer, "/S")).rejects.toMatchObject({ code: 1 });
+    expect(existsSync(path.join(program, "signet-service.exe"))).toBe(false);
+    await rm(path.join(data, "data"), { recursive: true });
+
     await execute(installer, "/S");
     expect((await readdir(program)).sort()).toEqual([
       "release",
