@@ -161,7 +161,7 @@ test("a forgotten password is replaced", async () => {
   await reset.getByText("Use at least 12 characters.").waitFor();
   await input.fill(otherPassword);
   await reset.getByRole("button", { name: "Save password" }).click();
-  await reset.getByRole("heading", { name: "Your password is changed" }).waitFor();
+  await reset.getByRole("heading", { name: "Your password is set" }).waitFor();
   await reset.getByRole("link", { name: "Sign in" }).click();
   await enterPassword(reset, otherPassword);
   await reset.getByRole("heading", { name: "You are in no organization" }).waitFor();
