@@ -68,7 +68,7 @@ export type Gate = {
   version: string;
   /** Process that must not be taken for it. */
   before: number | null;
-  /** What the one before could not do either; null when it need not try. */
+  /** What the one before could not do either; null for the one before itself: it need not try, and its troubles are not the update's. */
   known: readonly SelfTestFailure[] | null;
 };
 
@@ -89,7 +89,7 @@ export async function passGate(site: Site, { id }: Journal, { version, before, k
       const failed = health.failed?.find(({ part }) => known?.every((one) => one.part !== part));
       if (health.version !== version) seen = `version ${health.version} answered`;
       else if (health.maintenance !== id) seen = "it did not stay in maintenance";
-      else if (health.trouble !== null) seen = health.trouble;
+      else if (health.trouble !== null && known !== null) seen = health.trouble;
       else if (failed !== undefined) {
         failingSince ??= performance.now();
         if (performance.now() - failingSince > settleMs)

@@ -9,7 +9,7 @@ import { releaseFolder } from "../../../server/features/update/installation.ts";
 import { readJournal } from "../../../server/features/update/journal.ts";
 import { contentOf, goodMigration, oldVersion, openMachine, type TestMachine } from "./releases.ts";
 
-const timeout = 240_000;
+const timeout = 600_000;
 let machine: TestMachine;
 let before: Record<string, string>;
 const files = { good: "", unwell: "", unmigratable: "" };
