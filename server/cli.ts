@@ -1,70 +1,45 @@
 import { parseArgs } from "node:util";
-import { access } from "./commands/access.ts";
-import { anchors } from "./commands/anchors.ts";
-import { apiKey } from "./commands/api-key.ts";
-import { backup } from "./commands/backup.ts";
-import { clock } from "./commands/clock.ts";
 import { type Command, type CommandContext, exitCodesOf, inert, type Streams, UsageError } from "./commands/command.ts";
-import { completionCommand } from "./commands/completion.ts";
-import { config } from "./commands/config.ts";
-import { demo } from "./commands/demo/demo.ts";
-import { doctor } from "./commands/doctor.ts";
-import { drill } from "./commands/drill.ts";
-import { firstLink } from "./commands/first-link.ts";
-import { fsckCommand } from "./commands/fsck.ts";
-import { init } from "./commands/init.ts";
-import { jobs } from "./commands/jobs.ts";
-import { keys } from "./commands/keys.ts";
-import { logs } from "./commands/logs.ts";
-import { manCommand } from "./commands/man.ts";
-import { org } from "./commands/org.ts";
-import { outbox } from "./commands/outbox.ts";
-import { recoverOwner } from "./commands/recover-owner.ts";
-import { restore } from "./commands/restore.ts";
-import { serve } from "./commands/serve.ts";
-import { setup } from "./commands/setup.ts";
-import { smtp } from "./commands/smtp.ts";
-import { status } from "./commands/status.ts";
-import { supportBundle } from "./commands/support-bundle.ts";
-import { tls } from "./commands/tls.ts";
-import { update } from "./commands/update.ts";
-import { verify } from "./commands/verify.ts";
 import { ConfigError, loadConfig } from "./config.ts";
 import { AppError } from "./kernel/errors.ts";
+import { nearest } from "./kernel/nearest.ts";
 import { LocalProblem } from "./local-client.ts";
 
-/** Every command, in the order of the overview. */
-export const commands: readonly Command[] = [
-  init,
-  serve,
-  status,
-  config,
-  setup,
-  firstLink,
-  recoverOwner,
-  org,
-  access,
-  apiKey,
-  outbox,
-  smtp,
-  tls,
-  jobs,
-  fsckCommand,
-  backup,
-  restore,
-  drill,
-  anchors,
-  keys,
-  verify,
-  demo,
-  update,
-  clock,
-  doctor,
-  logs,
-  supportBundle,
-  completionCommand(() => commands),
-  manCommand(() => commands),
-];
+/** Every command, in the order of the overview; each is loaded when it is called: a status need not wait for a server. */
+const loaders: Readonly<Record<string, () => Promise<Command>>> = {
+  init: async () => (await import("./commands/init.ts")).init,
+  serve: async () => (await import("./commands/serve.ts")).serve,
+  status: async () => (await import("./commands/status.ts")).status,
+  config: async () => (await import("./commands/config.ts")).config,
+  setup: async () => (await import("./commands/setup.ts")).setup,
+  "first-link": async () => (await import("./commands/first-link.ts")).firstLink,
+  "recover-owner": async () => (await import("./commands/recover-owner.ts")).recoverOwner,
+  org: async () => (await import("./commands/org.ts")).org,
+  access: async () => (await import("./commands/access.ts")).access,
+  "api-key": async () => (await import("./commands/api-key.ts")).apiKey,
+  outbox: async () => (await import("./commands/outbox.ts")).outbox,
+  smtp: async () => (await import("./commands/smtp.ts")).smtp,
+  tls: async () => (await import("./commands/tls.ts")).tls,
+  jobs: async () => (await import("./commands/jobs.ts")).jobs,
+  fsck: async () => (await import("./commands/fsck.ts")).fsckCommand,
+  backup: async () => (await import("./commands/backup.ts")).backup,
+  restore: async () => (await import("./commands/restore.ts")).restore,
+  drill: async () => (await import("./commands/drill.ts")).drill,
+  anchors: async () => (await import("./commands/anchors.ts")).anchors,
+  keys: async () => (await import("./commands/keys.ts")).keys,
+  verify: async () => (await import("./commands/verify.ts")).verify,
+  demo: async () => (await import("./commands/demo/demo.ts")).demo,
+  update: async () => (await import("./commands/update.ts")).update,
+  clock: async () => (await import("./commands/clock.ts")).clock,
+  doctor: async () => (await import("./commands/doctor.ts")).doctor,
+  logs: async () => (await import("./commands/logs.ts")).logs,
+  "support-bundle": async () => (await import("./commands/support-bundle.ts")).supportBundle,
+  completion: async () => (await import("./commands/completion.ts")).completionCommand(allCommands),
+  man: async () => (await import("./commands/man.ts")).manCommand(allCommands),
+};
+
+/** For whoever lists them. */
+export const allCommands = (): Promise<readonly Command[]> => Promise.all(Object.values(loaders).map((load) => load()));
 
 /**
  * Runs one command.
@@ -73,15 +48,20 @@ export const commands: readonly Command[] = [
 export async function runCli(args: readonly string[], env: NodeJS.ProcessEnv, streams: Streams): Promise<number> {
   const [name = "serve", ...rest] = args;
   if (name === "help" || name === "--help" || name === "-h") {
-    streams.stdout(overview());
+    streams.stdout(overview(await allCommands()));
     return 0;
   }
-  const command = commands.find((candidate) => candidate.name === name);
+  let json = rest.includes("--json");
+  const command = await loaders[name]?.();
   if (!command) {
-    streams.stderr(`signet: there is no command ${JSON.stringify(name)}\n\n${overview()}`);
+    const meant = nearest(name, Object.keys(loaders));
+    const hint =
+      meant === null ? "signet help lists them all" : `did you mean signet ${meant}? signet help lists them all`;
+    const message = `there is no command ${JSON.stringify(name)}: ${hint}`;
+    if (json) streams.stdout(`${JSON.stringify({ error: message })}\n`);
+    else streams.stderr(`signet: ${message}\n`);
     return 2;
   }
-  let json = rest.includes("--json");
   try {
     const { values, positionals } = parseArgs({
       args: rest,
@@ -102,16 +82,27 @@ export async function runCli(args: readonly string[], env: NodeJS.ProcessEnv, st
 }
 
 function report(error: unknown, command: Command, json: boolean, { stdout, stderr }: Streams): number {
-  const message = error instanceof Error ? error.message : String(error);
-  const wrongCall =
-    error instanceof UsageError ||
-    (error instanceof TypeError && "code" in error && String(error.code).startsWith("ERR_PARSE_ARGS"));
+  const misread =
+    error instanceof TypeError && "code" in error && String(error.code).startsWith("ERR_PARSE_ARGS") ? error : null;
+  const wrongCall = misread !== null || error instanceof UsageError;
+  const message = misread ? misreadArguments(misread, command) : error instanceof Error ? error.message : String(error);
   if (json) stdout(`${JSON.stringify({ error: message, ...codeOf(error) })}\n`);
   else stderr(`signet: ${inert(message)}\n${wrongCall ? `\n${usage(command)}` : ""}`);
   if (wrongCall || error instanceof ConfigError) return 2;
   if (error instanceof AppError || isExpected(error)) return 1;
   if (!json && error instanceof Error) stderr(`${error.stack ?? ""}\n`);
   return 70;
+}
+
+/** Node's words about the arguments, without its advice on arguments that begin with a dash. */
+function misreadArguments({ message }: TypeError, command: Command): string {
+  const [, unknown] = /^Unknown option '(-[^']*)'/.exec(message) ?? [];
+  if (unknown === undefined) return message.split("\n")[0] ?? message;
+  const meant = nearest(
+    unknown,
+    [...Object.keys(command.options), "json", "help"].map((option) => `--${option}`),
+  );
+  return `signet ${command.name} has no option ${unknown}${meant === null ? "" : `: did you mean ${meant}?`}`;
 }
 
 function codeOf(error: unknown): { code?: string; errors?: unknown } {
@@ -129,7 +120,7 @@ function isExpected(error: unknown): boolean {
   );
 }
 
-function overview(): string {
+function overview(commands: readonly Command[]): string {
   const width = Math.max(...commands.map(({ name }) => name.length));
   const lines = commands.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`);
   return `signet: the self-hosted electronic-signature appliance\n\n${lines.join("\n")}\n\nEach takes --json and --help. Settings come from the environment (SIGNET_…) and signet.json in the data folder.\n`;

@@ -5,7 +5,7 @@ import { type Command, print, UsageError } from "./command.ts";
 const shells = ["bash", "zsh", "fish"] as const;
 
 /** @param commands asked for when it runs: it is one of them itself */
-export function completionCommand(commands: () => readonly Command[]): Command {
+export function completionCommand(commands: () => Promise<readonly Command[]>): Command {
   return {
     name: "completion",
     summary: "print what makes a shell complete the commands, verbs and options of signet",
@@ -20,7 +20,7 @@ export function completionCommand(commands: () => readonly Command[]): Command {
       const [shell, ...more] = context.positionals;
       const known = shells.find((name) => name === shell);
       if (!known || more.length > 0) throw new UsageError(`say ${shells.join(", ")}`);
-      const script = writers[known](commands());
+      const script = writers[known](await commands());
       print(context, { shell: known, script }, script.trimEnd());
       return 0;
     },

@@ -1,4 +1,4 @@
-import { type OpenOptions, openDeps } from "../compose.ts";
+import type { OpenOptions } from "../compose.ts";
 import { allOrganizations } from "../features/identity/service.ts";
 import type { Deps } from "../kernel/deps.ts";
 import { AppError, notFound } from "../kernel/errors.ts";
@@ -12,6 +12,8 @@ export async function withDeps<T>(
   use: (deps: Deps) => Promise<T>,
   options: Pick<OpenOptions, "createKey" | "updating"> = {},
 ): Promise<T> {
+  // Most commands ask the running server and never need all that it is made of.
+  const { openDeps } = await import("../compose.ts");
   const { deps, close } = await openDeps({ config, log: createLog("silent"), ...options }).catch(
     async (error: unknown) => {
       throw await explainStart(error, config);

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { commands } from "../../server/cli.ts";
+import { allCommands } from "../../server/cli.ts";
 import { exitCodesOf } from "../../server/commands/command.ts";
 import { commandOn } from "../features/appliance/support.ts";
 
@@ -11,6 +11,8 @@ import { commandOn } from "../features/appliance/support.ts";
 
 /** Which only the service unit and the steps of an update give, and so are not told. */
 const untold = ["before-start", "id", "to", "operator", "outcome", "sha256", "snapshot"];
+
+const commands = await allCommands();
 
 let folder: string;
 beforeAll(async () => {
