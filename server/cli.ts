@@ -106,6 +106,7 @@ function misreadArguments({ message }: TypeError, command: Command): string {
 }
 
 function codeOf(error: unknown): { code?: string; errors?: unknown } {
+  if (error instanceof ConfigError && error.cause !== undefined) return codeOf(error.cause);
   if (error instanceof AppError) return { code: error.code, errors: error.options.errors };
   if (error instanceof LocalProblem) return { code: error.problem.code, errors: error.problem.errors };
   return error instanceof Error && "code" in error && typeof error.code === "string" ? { code: error.code } : {};

@@ -8,6 +8,7 @@ import { type Command, type CommandContext, print, table, UsageError } from "./c
 import { isTerminal, readSecret } from "./secret.ts";
 import { localAddress } from "./with-appliance.ts";
 import { withDeps } from "./with-deps.ts";
+import { orWrongSetting } from "./wrong-setting.ts";
 
 export const config: Command = {
   name: "config",
@@ -49,7 +50,7 @@ async function set(context: CommandContext, pairs: readonly string[]): Promise<n
     const value = pair.slice(at + 1);
     changes[keyOf(pair.slice(0, at))] = value === "" ? null : value === "-" ? await readStdin(context) : value;
   }
-  const { restartNeeded, running } = await change(context, changes);
+  const { restartNeeded, running } = await orWrongSetting(() => change(context, changes));
   const words = !running
     ? "Written: it is in force from the next start on."
     : restartNeeded
