@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { chmod, mkdir, mkdtemp, readdir, readFile, readlink, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, readdir, readFile, readlink, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -17,6 +17,7 @@ async function openMachine() {
   for (const name of ["bin", "opt/signet", "var/lib/signet", "etc/signet", "run/systemd/system", "run/signet"])
     await mkdir(at(name), { recursive: true });
   await mkdir(at("usr/lib/signet/release/bin"), { recursive: true });
+  await mkdir(at("usr/bin"));
   const program = async (name: string, text: string) => {
     await writeFile(at(name), `#!/bin/sh\n${text}\n`);
     await chmod(at(name), 0o755);
@@ -26,7 +27,7 @@ async function openMachine() {
   await writeFile(at("etc/signet/signet.env"), "");
   for (const name of ["deploy", "signet"]) {
     const text = await readFile(path.join(linux, name), "utf8");
-    const here = text.replaceAll(/\/(opt|var\/lib|etc|usr\/lib|run)\/(signet|systemd)/g, (found) => at(found));
+    const here = text.replaceAll(/\/(opt|var\/lib|etc|usr\/lib|usr\/bin|run)\/(signet|systemd)/g, (found) => at(found));
     await program(name, here.slice(here.indexOf("\n") + 1));
   }
   const run = (name: string, ...args: string[]) =>
@@ -106,4 +107,63 @@ test("a data folder that the settings name is the command line's and the package
   expect(shown()).toBe(`${moved}|${at("run/signet/admin.sock")}`);
   await program("opt/signet/current/bin/node", "exit 0");
   expect(run("deploy", "remove").stdout).toContain(`Its data stays in ${moved}`);
+});
+
+test("it says how to begin where nobody began, and not again where an owner's data wait", async () => {
+  const { at, program, run } = await openMachine();
+  await program("bin/systemctl", "exit 0");
+  expect(run("deploy", "configure", "1.0.0").stdout).toContain("Begin with: signet setup\n");
+  expect(run("deploy", "configure", "1.1.0").stdout).not.toContain("Begin with");
+  const again = async (state: string) => {
+    expect(run("deploy", "remove").status).toBe(0);
+    await program(
+      "usr/bin/signet",
+      `echo '{"complete":false,"steps":[{"step":"owner","state":"${state}","code":"x"}]}'; exit 1`,
+    );
+    return run("deploy", "configure", "1.1.0").stdout;
+  };
+  await writeFile(at("var/lib/signet/signet.db"), "");
+  expect(await again("done")).toMatch(/^Signet 1\.1\.0 is installed\. Settings: \S+\n$/);
+  expect(await again("open")).toContain("Begin with: signet setup\n");
+});
+
+test("purge deletes the data where the settings put it, and nothing that is not Signet's", async () => {
+  const { at, program, run } = await openMachine();
+  await program("bin/systemctl", "exit 0");
+  const text = await readFile(path.join(linux, "debian/postrm"), "utf8");
+  const here = text.replaceAll(/\/(opt|var\/lib|etc|run)\/(signet|systemd)/g, (found) => at(found));
+  await program("postrm", here.slice(here.indexOf("\n") + 1));
+  // Whose folder it is: this test is not that user.
+  await program("bin/stat", `case "$*" in *foreign*) echo root ;; *) echo signet ;; esac`);
+  const purge = async (folder: string) => {
+    await mkdir(at("etc/signet"), { recursive: true });
+    await writeFile(at("etc/signet/signet.env"), `SIGNET_DATA_DIR="${folder}"\n`);
+    expect(run("postrm", "remove")).toMatchObject({ status: 0, stderr: "" });
+    // As dpkg does it in between.
+    await rm(at("etc/signet/signet.env"));
+    const said = run("postrm", "purge");
+    expect(said.status).toBe(0);
+    expect(existsSync(at("etc/signet"))).toBe(false);
+    return said;
+  };
+  const fill = async (folder: string) => {
+    await mkdir(path.join(folder, "blobs"), { recursive: true });
+    await writeFile(path.join(folder, "signet.db"), "");
+  };
+  const moved = at("srv/signet data");
+  await fill(moved);
+  expect((await purge(moved)).stdout).toContain(`Signet's data in ${moved} is deleted`);
+  expect(existsSync(moved)).toBe(false);
+  expect(existsSync(at("var/lib/signet"))).toBe(false);
+  await fill(at("srv/real"));
+  await symlink(at("srv/real"), at("srv/link"));
+  await fill(at("srv/foreign"));
+  await mkdir(at("srv/other/blobs"), { recursive: true });
+  for (const spared of ["srv/link", "srv/foreign", "srv/other", "srv/other/../real"]) {
+    const folder = `${at()}/${spared}`;
+    expect((await purge(folder)).stderr, spared).toContain(`${folder}, which SIGNET_DATA_DIR named, is left as it is`);
+  }
+  expect((await purge("/")).stderr).toContain("is left as it is");
+  expect(await readdir(at("srv"))).toEqual(["foreign", "link", "other", "real"]);
+  expect(existsSync(at("srv/real/signet.db"))).toBe(true);
 });
