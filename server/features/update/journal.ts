@@ -67,8 +67,13 @@ export async function readJournal(root: string): Promise<Journal | null> {
 
 /** Readable for everybody, because whoever serves the appliance says where its update stands. */
 export async function writeJournal(root: string, journal: Journal): Promise<void> {
-  await withReserve(root, () => writeDurably(journalFile(root), `${JSON.stringify(journal, null, 2)}\n`, 0o644));
+  await withReserve(root, () =>
+    writeDurably(journalFile(root), `${JSON.stringify(asRead(journal), null, 2)}\n`, 0o644),
+  );
 }
+
+/** A way back leads to releases that understand no journal without the number of the process that goes on with it. */
+const asRead = (journal: Journal) => ({ ...journal, pid: process.pid });
 
 /**
  * The journal, and whether its update was begun and nobody goes on with it: the system lets go of the lock with the process
@@ -77,10 +82,18 @@ export async function writeJournal(root: string, journal: Journal): Promise<void
 export async function readStanding(root: string): Promise<{ journal: Journal | null; interrupted: boolean }> {
   const seen = await readJournal(root);
   if (seen === null || seen.phase === "done") return { journal: seen, interrupted: false };
-  if (await isFileHeld(lockFile(root))) return { journal: seen, interrupted: false };
+  if (await isLockHeld(root)) return { journal: seen, interrupted: false };
   // It may have ended between the two looks.
   const journal = await readJournal(root);
   return { journal, interrupted: journal !== null && journal.phase !== "done" && journal.id === seen.id };
+}
+
+/** Releases before this one let nobody else look at their lock: while that is so, one of them runs, or nobody can say that it ended. */
+async function isLockHeld(root: string): Promise<boolean> {
+  return await isFileHeld(lockFile(root)).catch((error: unknown) => {
+    if (error instanceof Error && "code" in error && error.code === "SQLITE_CANTOPEN") return true;
+    throw error;
+  });
 }
 
 /** Every update that ended, newest first. */
@@ -100,7 +113,7 @@ async function appendDurably(root: string, journal: Journal): Promise<void> {
   try {
     await handle.chmod(0o644);
     // On a line of its own, whatever a loss of power left of the one before.
-    await handle.writeFile(`\n${JSON.stringify(journal)}`);
+    await handle.writeFile(`\n${JSON.stringify(asRead(journal))}`);
     await handle.sync();
   } finally {
     await handle.close();
@@ -134,8 +147,8 @@ export async function lockUpdates(root: string): Promise<(() => Promise<void>) |
   await makeUpdateFolder(root);
   for (let tries = 1; ; tries += 1) {
     const release = await holdFileLock(lockFile(root));
-    // Whoever serves asks whether it is held.
-    if (release !== null) await chmod(lockFile(root), 0o644);
+    // Whoever serves asks whether it is held, and may not while one of an older release holds it.
+    await chmod(lockFile(root), 0o644);
     if (release !== null || tries === lockTries) return release;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
