@@ -1,4 +1,5 @@
 import { performDrill } from "../features/backup/acts.ts";
+import type { DrillOpener } from "../features/backup/contract.ts";
 import { beginDrill } from "../features/backup/service.ts";
 import { operator, orEnd } from "./backup.ts";
 import { openerOf, openerOptions, watched } from "./backup-opener.ts";
@@ -8,7 +9,10 @@ import { withDeps } from "./with-deps.ts";
 export const drill: Command = {
   name: "drill",
   summary: "restore a backup into a scratch folder, walk every chain and hash there, record the result",
-  usage: ["signet drill [--id ID] [--scratch DIR] [--key FILE | --passphrase-stdin]"],
+  usage: [
+    "signet drill [--id ID] [--scratch DIR] [--key FILE | --passphrase-stdin]",
+    "without --key or --passphrase-stdin the appliance opens the backup itself, and what you keep away is not tried",
+  ],
   options: { ...openerOptions, id: { type: "string" }, scratch: { type: "string" } },
   async run(context) {
     const opener = await openerOf(context);
@@ -22,10 +26,27 @@ export const drill: Command = {
       await deps.db.tx(done.commit);
       return done;
     });
-    const { ok, id, cause, checked } = ended;
-    const counts = Object.entries(checked).map(([what, count]) => `${count} ${what}`);
-    const text = ok ? `The drill passed. Checked in the scratch: ${counts.join(", ")}.` : `The drill failed: ${cause}`;
-    print(context, { id, ok, cause, checked }, text);
+    const { ok, id, cause, checked, openedBy } = ended;
+    const counts = Object.entries(checked).map(([what, count]) => counted(count, what));
+    const text = ok
+      ? `The drill passed. ${opened[openedBy]}\nChecked in the scratch: ${counts.join(", ")}.`
+      : `The drill failed: ${cause}`;
+    print(context, { id, ok, cause, checked, openedBy, keptKeyTried: openedBy !== "appliance" }, text);
     return ok ? 0 : 1;
   },
 };
+
+const opened: Record<DrillOpener, string> = {
+  key: "The backup was opened by the key that was given, as on a machine that has nothing else.",
+  passphrase: "The backup was opened by the passphrase that was given, as on a machine that has nothing else.",
+  appliance:
+    "The backup was opened by this appliance's own master key, which is lost with the machine. " +
+    "What you keep away was not tried: signet drill --key FILE (or --passphrase-stdin) tries it.",
+};
+
+/** What was checked has a name in the plural ("audit entries", "leaves"); of one thing the singular is said. */
+function counted(count: number, what: string): string {
+  if (count !== 1) return `${count} ${what}`;
+  if (what === "leaves") return "1 leaf";
+  return `1 ${what.replace(/s'/, "'s").replace(/ies$/, "y").replace(/s$/, "")}`;
+}

@@ -34,6 +34,7 @@ import * as anchorHolds from "./0044-anchor-holds.ts";
 import * as handedCodes from "./0046-handed-codes.ts";
 import * as operatorHeads from "./0047-operator-heads.ts";
 import * as envelopeLists from "./0048-envelope-lists.ts";
+import * as drillOpener from "./0049-drill-opener.ts";
 
 /** Every step of the schema in its order. Named one by one, so that a bundle holds them all; a step that was released never changes. */
 export const migrations: readonly Migration[] = [
@@ -72,4 +73,5 @@ export const migrations: readonly Migration[] = [
   { name: "0046-handed-codes", up: handedCodes.up },
   { name: "0047-operator-heads", up: operatorHeads.up },
   { name: "0048-envelope-lists", up: envelopeLists.up },
+  { name: "0049-drill-opener", up: drillOpener.up },
 ];

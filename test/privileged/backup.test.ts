@@ -213,3 +213,55 @@ test("what root restores belongs to the user of the data folder, the master key 
   const rooted = await signet(["restore", "--from", share, "--to", own, "--key", key]);
   expect(rooted, rooted.err).toMatchObject({ code: 0, out: expect.stringContaining(`chown -R USER: ${own}`) });
 });
+
+test("a folder that the service's user may not make is refused with what makes it; files that it may not read are not called damaged", async () => {
+  const home = await homeOf();
+  const place = (name: string) => path.join(home, name);
+  const [share, key, data] = [place("share"), place("key"), place("data")];
+  const { recipient, secret } = makeRecipient();
+  await Promise.all([writeFile(key, secret), mkdir(share), mkdir(data)]);
+  for (const own of [share, data]) await chown(own, service.uid, service.gid);
+  const env = { SIGNET_DATA_DIR: data, SIGNET_BACKUP_DIR: share, SIGNET_BACKUP_RECIPIENT: recipient };
+  const config = loadConfig(env);
+  const { deps, close } = await openDeps({ config, log: createLog("silent"), createKey: true });
+  await deps.blobs.put(Buffer.from("a document"));
+  await close();
+  expect(spawnSync("chown", ["-R", `${service.uid}:${service.gid}`, data]).status).toBe(0);
+  const made = asService(["backup"], env);
+  expect(made, made.said).toMatchObject({ code: 0 });
+
+  // One that is not there, and one that root made.
+  await mkdir(place("of-root"));
+  for (const to of [place("absent"), place("of-root")]) {
+    const repair = `install -d -o ${service.uid} -g ${service.gid} -m 700 ${to}`;
+    const args = ["restore", "--from", share, "--to", to, "--key", key];
+    const refused = asService(args, { SIGNET_DATA_DIR: place("none") });
+    expect(refused.code, refused.said).toBe(1);
+    expect(refused.said).toContain(`the user ${service.uid} may not make ${to}, or write to it: as root, ${repair}`);
+    expect(spawnSync("sh", ["-c", repair]).status).toBe(0);
+    const done = asService(args, { SIGNET_DATA_DIR: place("none") });
+    expect(done, done.said).toMatchObject({ code: 0 });
+  }
+
+  const [id = ""] = await readdir(path.join(share, "backups"));
+  const blob = (await readdir(path.join(share, "blobs"), { recursive: true })).find((name) =>
+    /[0-9a-f]{64}$/.test(name),
+  );
+  const inside = path.join(share, "backups", id);
+  const parts = ["manifest.json", "machine.json.sgx", "signet.db.sgx", "blobs.list"].map((name) =>
+    path.join(inside, name),
+  );
+  for (const file of [path.join(share, "blobs", String(blob)), ...parts]) {
+    await chown(file, 0, 0);
+    await chmod(file, 0o600);
+    const looked = asService(["backup", "verify", id], env);
+    expect(looked.code, looked.said).toBe(1);
+    const repair = `chown -R ${service.uid}:${service.gid} ${share}`;
+    expect(looked.said).toContain(`the backup is not readable by the user ${service.uid}: ${repair}`);
+    expect(looked.said).not.toContain("damaged");
+    expect(spawnSync("sh", ["-c", repair]).status).toBe(0);
+  }
+  const again = asService(["backup", "list", "--json"], env);
+  expect(JSON.parse(again.said)).toMatchObject([{ id, status: "verified", cause: null }]);
+  expect(asService(["backup", "verify", id], env)).toMatchObject({ code: 0 });
+});

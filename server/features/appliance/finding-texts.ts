@@ -9,7 +9,8 @@ import type { Blanks, Params } from "./checks-contract.ts";
 const room = "{{freeBytes}} free of {{volumeBytes}}, {{usedPercent}} % used";
 const makeRoom = "Make room on the volume of the data folder, or enlarge it: it goes on by itself then.";
 const repairBackup = "Repair the cause, then make one: signet backup. Backups go to {{folder}}.";
-const drill = "Restore one into a scratch folder: signet drill.";
+const drill =
+  "Restore one into a scratch folder, with the key that you keep away: signet drill --key FILE (or --passphrase-stdin).";
 const memory = "{{availableBytes}} available of {{totalBytes}}";
 const token = "{{trouble}}: {{reason}}. What needs its keys waits";
 

@@ -3,8 +3,9 @@ import type { Deps } from "../../kernel/deps.ts";
 import { notFound } from "../../kernel/errors.ts";
 import { type Actor, systemActor } from "../../kernel/wire.ts";
 import { recordOperatorAct } from "../appliance/operator-audit.ts";
+import type { DrillOpener } from "./contract.ts";
 import { isAhead } from "./dates.ts";
-import { causeOf, isDenied } from "./denied.ts";
+import { causeOf, denialIn, isDenied, unreadableBy } from "./denied.ts";
 import { drillBackup } from "./drill.ts";
 import { BackupDamaged, isGenuine, type Manifest } from "./manifest.ts";
 import { machineOf, type Opened, openAsAppliance, openAsRecipient } from "./opened.ts";
@@ -68,7 +69,10 @@ export async function performBackup(deps: Deps, id: string, work: Work): Promise
 
 export type VerifyAsked = { id: string | undefined; actor: Actor; opener?: Opener | undefined };
 
-/** Reads a backup again. @throws TargetBusy, WrongBackupKey, AppError `not-found`; the reason of the signal */
+/**
+ * Reads a backup again.
+ * @throws TargetBusy, WrongBackupKey, AppError `not-found`; BackupRefused where this user may not read it; the reason of the signal
+ */
 export async function performVerify(deps: Deps, { id, actor, opener }: VerifyAsked, work: Work): Promise<Ended> {
   const target = openTarget(backupFolder(deps.config));
   const release = await lockToRead(target);
@@ -80,6 +84,8 @@ export async function performVerify(deps: Deps, { id, actor, opener }: VerifyAsk
     const cause = describeProblems(await verifyParts(target, manifest, opened, work));
     return verified(deps, { id: manifest.id, manifest, cause, actor });
   } catch (error) {
+    const denial = denialIn(error);
+    if (denial) throw new BackupRefused(unreadableBy(denial, target.folder), { cause: error });
     if (!(error instanceof BackupDamaged) || id === undefined) throw error;
     return verified(deps, { id, manifest: null, cause: error.message, actor });
   } finally {
@@ -117,23 +123,29 @@ export type DrillAsked = {
   scratch?: string | undefined;
 };
 
+/** @property openedBy what opened the backup, or was tried on it: only what is kept away proves that this opens it */
+export type Drilled = Ended & { openedBy: DrillOpener };
+
 /** Restores into a scratch folder and walks through it. @throws TargetBusy; the reason of the signal */
 export async function performDrill(
   deps: Deps,
   { id, backup, opener, scratch }: DrillAsked,
   work: Work,
-): Promise<Ended> {
+): Promise<Drilled> {
+  const openedBy = openerKind(opener);
   let tried = backup ?? null;
-  const ended = (cause: string | null, checked: Record<string, number>): Ended => ({
+  const ended = (cause: string | null, checked: Record<string, number>): Drilled => ({
     ok: cause === null,
     id,
     cause,
     checked,
+    openedBy,
     async commit(tx) {
       const status = cause === null ? "passed" : "failed";
       const end = { status, ended_at: deps.clock.ts(), cause, checked: JSON.stringify(checked) } as const;
-      if (!(await store.endDrill(tx, id, { ...end, ...(tried === null ? {} : { backup: tried }) }))) return;
-      const data = { backup: tried, ...(cause === null ? {} : { cause }) };
+      const about = tried === null ? {} : { backup: tried, opened_by: openedBy };
+      if (!(await store.endDrill(tx, id, { ...end, ...about }))) return;
+      const data = { backup: tried, openedBy, ...(cause === null ? {} : { cause }) };
       await recordOperatorAct(tx, deps, { actor: systemActor, action: `drill.${status}`, target: id, data });
     },
   });
@@ -152,6 +164,9 @@ export async function performDrill(
     await release();
   }
 }
+
+const openerKind = (opener: Opener | undefined): DrillOpener =>
+  opener === undefined ? "appliance" : opener.kind === "x25519" ? "key" : "passphrase";
 
 /** @throws BackupRefused where this user may not read the folder */
 async function lockToRead(target: Target): Promise<() => Promise<void>> {

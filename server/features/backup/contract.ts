@@ -10,6 +10,9 @@ export const runStatuses = ["running", "verified", "damaged", "failed", "cancell
 export type RunStatus = (typeof runStatuses)[number];
 export const drillStatuses = ["running", "passed", "failed", "cancelled"] as const;
 export type DrillStatus = (typeof drillStatuses)[number];
+/** With what a drill opens its backup: with the appliance's own master key, or with what is kept away from it. */
+export const drillOpeners = ["appliance", "key", "passphrase"] as const;
+export type DrillOpener = (typeof drillOpeners)[number];
 
 export const BackupId = z.string().regex(/^[0-9]{8}-[0-9]{9}-[0-9a-f]{6}$/);
 
@@ -45,6 +48,8 @@ const Drill = z.object({
   endedAt: Ts.nullable(),
   cause: z.string().nullable(),
   checked: z.record(z.string(), z.int()),
+  /** Null while it runs, when it came to no backup, and for those of before this was noted. */
+  openedBy: z.enum(drillOpeners).nullable(),
   ageHours: z.int(),
 });
 

@@ -10,6 +10,7 @@ import { equalInConstantTime, loadMasterKey } from "../../kernel/secrets.ts";
 import { type Actor, Ts } from "../../kernel/wire.ts";
 import { recordOperatorAct } from "../appliance/operator-audit.ts";
 import { holdAnchors } from "../evidence/anchor-hold.ts";
+import { isDenied, unwritableBy } from "./denied.ts";
 import { type Machine, placeFiles } from "./machine.ts";
 import { BackupDamaged, databaseFile, type Manifest } from "./manifest.ts";
 import type { Opened } from "./opened.ts";
@@ -51,11 +52,11 @@ export type Restore = Work & {
 export async function restoreBackup(restore: Restore): Promise<Outcome["problems"]> {
   const { target, manifest, opened, to, masterKeyFile, signal } = restore;
   await refuseUnfit(restore);
-  await mkdir(path.join(to, "blobs"), { recursive: true, mode: 0o700 });
-  await writeDurably(
-    path.join(to, restoreMark),
-    `${JSON.stringify({ v: 1, id: manifest.id, at: restore.clock.ts() })}\n`,
-  );
+  await advising(to, async () => {
+    await mkdir(path.join(to, "blobs"), { recursive: true, mode: 0o700 });
+    const mark = { v: 1, id: manifest.id, at: restore.clock.ts() };
+    await writeDurably(path.join(to, restoreMark), `${JSON.stringify(mark)}\n`);
+  });
   restore.reached?.("begun");
   await proveList(target, manifest);
   const folder = target.folderOf(manifest.id);
@@ -92,14 +93,26 @@ export async function restoreBackup(restore: Restore): Promise<Outcome["problems
   await syncFolder(to);
   restore.reached?.("placed");
   if ((await keyAt(masterKeyFile)) === null) {
-    const made = await mkdir(path.dirname(masterKeyFile), { recursive: true, mode: 0o700 });
-    if (made !== undefined) await giveFolders(made, path.dirname(masterKeyFile), to);
-    await writeDurably(masterKeyFile, `${opened.machine.masterKey}\n`);
+    const folder = path.dirname(masterKeyFile);
+    await advising(folder, async () => {
+      const made = await mkdir(folder, { recursive: true, mode: 0o700 });
+      if (made !== undefined) await giveFolders(made, folder, to);
+      await writeDurably(masterKeyFile, `${opened.machine.masterKey}\n`);
+    });
   }
   await giveToOwner(to, masterKeyFile);
   await rm(path.join(to, restoreMark));
   await syncFolder(to);
   return problems;
+}
+
+/** Says who may not write to a folder, and what gives it to that user: whoever is root may run as another (the packages' `signet`). */
+async function advising(folder: string, act: () => Promise<unknown>): Promise<void> {
+  try {
+    await act();
+  } catch (error) {
+    throw isDenied(error) ? new RestoreRefused(unwritableBy(error, folder), { cause: error }) : error;
+  }
 }
 
 /** Root restores for the user to whom the empty folder was given; whoever else restores owns everything already. */
@@ -128,7 +141,7 @@ async function giveFolders(from: string, down: string, to: string): Promise<void
 const Mark = z.object({ v: z.literal(1), id: z.string(), at: Ts });
 
 async function refuseUnfit({ to, manifest, opened, masterKeyFile }: Restore): Promise<void> {
-  await mkdir(to, { recursive: true, mode: 0o700 });
+  await advising(to, () => mkdir(to, { recursive: true, mode: 0o700 }));
   const names = (await readdir(to)).filter((name) => name !== "lost+found");
   const begun = await readFile(path.join(to, restoreMark), "utf8").then(
     (text) => Mark.safeParse(JSON.parse(text)).data?.id ?? null,

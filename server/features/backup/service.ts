@@ -1,5 +1,5 @@
 import { type Ts, toTs } from "../../kernel/clock.ts";
-import type { Tx } from "../../kernel/db.ts";
+import type { Reader, Tx } from "../../kernel/db.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { AppError, notFound } from "../../kernel/errors.ts";
 import { newId } from "../../kernel/ids.ts";
@@ -7,7 +7,7 @@ import { enqueue } from "../../kernel/jobs.ts";
 import { type Actor, systemActor } from "../../kernel/wire.ts";
 import { recordOperatorAct } from "../appliance/operator-audit.ts";
 import type { Activity } from "./activity.ts";
-import type { Backup, BackupState, Trigger } from "./contract.ts";
+import type { Backup, BackupProgress, BackupState, Trigger } from "./contract.ts";
 import { isAhead, latestDate } from "./dates.ts";
 import { causeOf } from "./denied.ts";
 import { runBackup, runDrill, runVerify } from "./jobs.ts";
@@ -44,7 +44,7 @@ export async function readBackupState(
           keep: config.backupKeep.join(","),
         }
       : null,
-    running: activity.current(),
+    running: await readRunning(db.read, activity),
     last: last ? presentRun(last) : null,
     lastVerified:
       verified && verifiedAt !== null
@@ -58,6 +58,23 @@ export async function readBackupState(
     lastDrill: drill ? { ...presentDrill(drill), ageHours: hoursSince(drill.started_at, clock) } : null,
     nextAt: ready ? toTs(Math.max(clock.now(), last ? Date.parse(last.started_at) + intervalMs : 0)) : null,
   };
+}
+
+const jobs = { backup: runBackup, verify: runVerify, drill: runDrill } as const;
+const nothing = { done: 0, all: 0 };
+
+/** What this process does, or else what waits in the queue: after a restart nobody but the queue knows of it. */
+async function readRunning(reader: Reader, activity: Pick<Activity, "current">): Promise<BackupProgress | null> {
+  const running = activity.current();
+  if (running !== null) return running;
+  const waiting = await store.firstWaiting(
+    reader,
+    Object.values(jobs).map(({ name }) => name),
+  );
+  for (const kind of ["backup", "verify", "drill"] as const)
+    if (waiting?.name === jobs[kind].name)
+      return { kind, id: waiting.id, step: "waiting", files: nothing, bytes: nothing, secondsLeft: null };
+  return null;
 }
 
 const hoursSince = (at: Ts, clock: Deps["clock"]) => Math.max(0, Math.floor((clock.now() - Date.parse(at)) / hourMs));
@@ -80,6 +97,7 @@ const presentDrill = (row: store.DrillRow) => ({
   endedAt: row.ended_at,
   cause: row.cause,
   checked: JSON.parse(row.checked) as Record<string, number>,
+  openedBy: row.opened_by,
 });
 
 /** @throws AppError `conflict` when no folder is set or it cannot be read */
@@ -113,7 +131,7 @@ export async function listBackups({ config, clock, db }: Reads): Promise<Backup[
 
 /** Puts a backup into the queue. @throws AppError `conflict` when something runs, or it is not set up */
 export async function startBackup(deps: Deps, activity: Activity, actor: Actor): Promise<{ id: string }> {
-  refuseBusy(activity);
+  await refuseBusy(deps, activity);
   await backupSettings(deps.config).catch(asConflict);
   return await enqueueBackup(deps, activity, { actor, trigger: "operator" });
 }
@@ -147,7 +165,7 @@ export async function beginBackup(
 
 /** @throws AppError `not-found`, `conflict` */
 export async function startVerify(deps: Deps, activity: Activity, actor: Actor, id: string): Promise<{ id: string }> {
-  refuseBusy(activity);
+  await refuseBusy(deps, activity);
   await requireBackup(deps, id);
   await refuseForeign(deps, id);
   await deps.db.tx(async (tx) => {
@@ -165,7 +183,7 @@ export async function startDrill(
   actor: Actor,
   backup: string | undefined,
 ): Promise<{ id: string }> {
-  refuseBusy(activity);
+  await refuseBusy(deps, activity);
   await requireBackup(deps, backup);
   const id = await deps.db.tx(async (tx) => {
     const begun = await beginDrill(tx, deps, actor, backup ?? null);
@@ -186,15 +204,14 @@ export async function beginDrill(tx: Tx, deps: Pick<Deps, "clock">, actor: Actor
 
 /** @throws AppError `conflict` when nothing runs */
 export async function cancelBackup(deps: Deps, activity: Activity, actor: Actor): Promise<BackupState> {
-  const running = activity.current();
+  const running = await readRunning(deps.db.read, activity);
   if (running === null) throw new AppError("conflict", { detail: "No backup, check or drill runs." });
   const { id, kind } = running;
   await deps.db.tx(async (tx) => {
     const end = { ended_at: deps.clock.ts(), cause: null } as const;
     if (kind === "backup") await store.endRun(tx, id, { status: "cancelled", ...end });
     if (kind === "drill") await store.endDrill(tx, id, { status: "cancelled", checked: "{}", ...end });
-    const job = { backup: runBackup, verify: runVerify, drill: runDrill, restore: null }[kind];
-    if (job !== null) await store.forgetJob(tx, job.name, id);
+    if (kind !== "restore") await store.forgetJob(tx, jobs[kind].name, id);
     await recordOperatorAct(tx, deps, { actor, action: `${kind}.cancelled`, target: id });
   });
   activity.cancel();
@@ -257,8 +274,8 @@ export async function endUnended(
   await recordOperatorAct(tx, deps, { actor: systemActor, action: `${kind}.failed`, target: id, data: { cause } });
 }
 
-function refuseBusy(activity: Activity): void {
-  const running = activity.current();
+async function refuseBusy({ db }: Pick<Deps, "db">, activity: Activity): Promise<void> {
+  const running = await readRunning(db.read, activity);
   if (running === null) return;
   throw new AppError("conflict", { detail: `A ${running.kind} runs already: wait for its end, or cancel it.` });
 }

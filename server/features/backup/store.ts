@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Ts } from "../../kernel/clock.ts";
 import type { Reader, Tx } from "../../kernel/db.ts";
-import type { DrillStatus, RunStatus, Trigger } from "./contract.ts";
+import type { DrillOpener, DrillStatus, RunStatus, Trigger } from "./contract.ts";
 import type { Heads } from "./manifest.ts";
 
 export type RunRow = {
@@ -26,6 +26,7 @@ export type DrillRow = {
   cause: string | null;
   /** JSON: how many of what were checked. */
   checked: string;
+  opened_by: DrillOpener | null;
 };
 
 declare module "../../kernel/db.ts" {
@@ -117,14 +118,14 @@ export async function noteVerified(tx: Tx, row: RunRow): Promise<void> {
 export async function insertDrill(tx: Tx, row: Pick<DrillRow, "id" | "backup" | "started_at">): Promise<void> {
   await tx
     .insertInto("backup_drills")
-    .values({ ...row, status: "running", ended_at: null, cause: null, checked: "{}" })
+    .values({ ...row, status: "running", ended_at: null, cause: null, checked: "{}", opened_by: null })
     .execute();
 }
 
 export async function endDrill(
   tx: Tx,
   id: string,
-  end: Pick<DrillRow, "status" | "ended_at" | "cause" | "checked"> & { backup?: string },
+  end: Pick<DrillRow, "status" | "ended_at" | "cause" | "checked"> & { backup?: string; opened_by?: DrillOpener },
 ): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable("backup_drills")
@@ -152,6 +153,22 @@ export async function lastDrill(reader: Reader, latest: Ts): Promise<DrillRow | 
 /** Whether a job will make this backup, check or drill. */
 export async function hasJob(reader: Reader, name: string, id: string): Promise<boolean> {
   return (await jobsOf(reader, name, id)).length > 0;
+}
+
+/** The first of these jobs that waits for its turn, claimed by nobody. */
+export async function firstWaiting(
+  reader: Reader,
+  names: readonly string[],
+): Promise<{ name: string; id: string } | undefined> {
+  const row = await reader
+    .selectFrom("jobs")
+    .select(["name", "payload"])
+    .where("name", "in", names)
+    .where("status", "=", "queued")
+    .orderBy("created_at")
+    .orderBy("id")
+    .executeTakeFirst();
+  return row && { name: row.name, id: Job.parse(JSON.parse(row.payload)).id };
 }
 
 /** Takes back what was put into the queue; one that was claimed meanwhile ends without a record. */

@@ -1,5 +1,6 @@
 import { stat } from "node:fs/promises";
 import path from "node:path";
+import { denialIn, isDenied } from "./denied.ts";
 import { BackupDamaged, databaseFile, digestFile, listFile, type Manifest, machineFile } from "./manifest.ts";
 import type { Opened } from "./opened.ts";
 import { fileKey } from "./sealed-file.ts";
@@ -14,6 +15,7 @@ export type Problem = { part: "manifest" | "database" | "machine" | "list" | "bl
  * Reads every file of a backup: the encrypted ones chunk by chunk to their end, each blob decrypted and hashed. Whoever calls
  * holds the lock of the target.
  * @param options.repair removes damaged blobs, so that they are copied again
+ * @throws what the operating system refuses to this user: that says nothing about the backup
  */
 export async function verifyParts(
   target: Target,
@@ -36,13 +38,14 @@ export async function verifyParts(
       const { sha256 } = await runInThread({ step: "open", from: file, to: null, key }, { signal, told });
       if (sha256 !== manifest.files[name].sha256) problems.push({ part, file, problem: "it is another file" });
     } catch (error) {
-      if (signal?.aborted) throw error;
+      if (signal?.aborted || isDenied(error)) throw error;
       problems.push({ part, file, problem: messageOf(error) });
     }
   }
   try {
     await proveList(target, manifest);
   } catch (error) {
+    if (denialIn(error)) throw error;
     // Without the list nobody knows which blobs belong to it.
     return [...problems, { part: "list", file: path.join(folder, listFile), problem: messageOf(error) }];
   }

@@ -261,13 +261,14 @@ test("a drill restores into a scratch, walks everything there, is recorded and l
   await admin.call(startDrill, { body: {} });
   await app.jobs.idle();
   const { lastDrill } = await admin.call(getBackupState, {});
-  expect(lastDrill).toMatchObject({ status: "passed", cause: null, checked: { envelopes: 3 } });
+  expect(lastDrill).toMatchObject({ status: "passed", cause: null, openedBy: "appliance", checked: { envelopes: 3 } });
   expect(await readdir(path.join(app.folder, "run"))).not.toContain("drill");
   const audit = await admin.call(listOperatorAudit, { query: {} });
   expect(audit.data.map(({ action }) => action)).toContain("drill.passed");
   const env = { SIGNET_DATA_DIR: app.folder, SIGNET_BACKUP_DIR: backups, SIGNET_BACKUP_RECIPIENT: recipient };
   const byHand = await signet(["drill", "--key", keyFile, "--json"], env);
-  expect(JSON.parse(byHand.out)).toMatchObject({ ok: true });
+  expect(JSON.parse(byHand.out)).toMatchObject({ ok: true, openedBy: "key", keptKeyTried: true });
+  expect((await admin.call(getBackupState, {})).lastDrill).toMatchObject({ status: "passed", openedBy: "key" });
 });
 
 test("one at a time; what waits for the collection of files can be cancelled, and is recorded so", async () => {

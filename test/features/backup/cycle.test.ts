@@ -55,9 +55,9 @@ test.each(["passphrase", "key"])(
     expect(JSON.parse(restored.out)).toMatchObject({ ok: true, to });
     const there = { ...env, SIGNET_DATA_DIR: to };
     const drilled = await signet(["drill", "--json", ...opener], there, typed);
-    expect(JSON.parse(drilled.out)).toMatchObject({ ok: true, checked: { blobs: 2 } });
+    expect(JSON.parse(drilled.out)).toMatchObject({ ok: true, checked: { blobs: 2 }, openedBy: kind });
     const state = await signet(["backup", "status", "--json"], there);
-    expect(JSON.parse(state.out)).toMatchObject({ lastDrill: { status: "passed", ageHours: 0 } });
+    expect(JSON.parse(state.out)).toMatchObject({ lastDrill: { status: "passed", ageHours: 0, openedBy: kind } });
     expect(await signet(["backup", "verify", ...opener], there, typed)).toMatchObject({ code: 0 });
     const said = [made, restored, drilled, state].map(({ out, err }) => out + err).join("");
     const secret = (await readFile(secretFile, "utf8")).split("\n")[1] ?? "";
@@ -94,6 +94,25 @@ test.each(["passphrase", "key"])(
     expect(await signet(["backup", "verify", ...args], there, stdin)).toMatchObject({ code: 1 });
   },
 );
+
+test("a drill says what opened the backup, that the key that is kept away was not tried, and counts one thing as one", async () => {
+  const { env } = await appliance("said", { SIGNET_BACKUP_RECIPIENT: recipient });
+  const { deps, close } = await openDeps({ config: loadConfig(env), log: createLog("silent"), createKey: false });
+  for await (const sha256 of deps.blobs.list()) {
+    await deps.blobs.removeUnused(sha256, Number.POSITIVE_INFINITY);
+    break;
+  }
+  await close();
+  expect(await signet(["backup"], env)).toMatchObject({ code: 0 });
+  const own = await signet(["drill"], env);
+  expect(own, own.err).toMatchObject({ code: 0, out: expect.stringMatching(/^The drill passed\. .* own master key/) });
+  expect(own.out).toContain("What you keep away was not tried: signet drill --key FILE");
+  expect(own.out).toMatch(/\b1 blob\b/);
+  expect(own.out).not.toMatch(/\b1 \w+s\b/);
+  const kept = await signet(["drill", "--key", secretFile], env);
+  expect(kept.out).toMatch(/opened by the key that was given/);
+  expect(kept.out).not.toContain("not tried");
+});
 
 test("while a key is wrapped with a passphrase the process does other things too", async () => {
   let turned = false;

@@ -12,6 +12,7 @@ import { makeRecipient } from "../../../server/features/backup/recipient.ts";
 import {
   beginBackup,
   beginDrill,
+  cancelBackup,
   listBackups,
   readBackupState,
   scheduleBackup,
@@ -255,6 +256,23 @@ test("a backup and a drill whose command was killed are ended, and the next back
   // A job stands behind this one.
   await scheduleBackup(deps, idle);
   expect((await readBackupState(deps, idle)).last).toEqual(planned);
+});
+
+test("what waits in the queue after a restart is shown, keeps others out, and can be cancelled", async () => {
+  const { deps } = await appliance("restarted", "last=2");
+  const id = await backUp(deps);
+  const before = await readBackupState(deps, { current: () => null });
+  await startVerify(deps, createActivity(), systemActor, id);
+  // Another process knows nothing but the queue.
+  const activity = createActivity();
+  expect((await readBackupState(deps, activity)).running).toMatchObject({ kind: "verify", id, step: "waiting" });
+  await expect(startVerify(deps, activity, systemActor, id)).rejects.toThrow(/A verify runs already/);
+  expect((await cancelBackup(deps, activity, systemActor)).running).toBeNull();
+  expect(await deps.db.read.selectFrom("jobs").selectAll().where("name", "=", "backup.verify").execute()).toEqual([]);
+  const acts = await deps.db.read.selectFrom("operator_audit").select("action").orderBy("seq", "desc").execute();
+  expect(acts[0]).toEqual({ action: "verify.cancelled" });
+  expect(await readBackupState(deps, activity)).toMatchObject({ last: before.last });
+  await expect(cancelBackup(deps, activity, systemActor)).rejects.toThrow(/No backup/);
 });
 
 test("the master key is nowhere written in clear, for it may lie on another disk", async () => {

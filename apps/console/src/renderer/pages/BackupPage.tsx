@@ -117,6 +117,7 @@ function State({ state: { settings, running, last, lastVerified, lastDrill, next
                 </StatusBadge>{" "}
                 <When at={lastDrill.startedAt} />
               </p>
+              {lastDrill.openedBy !== null && <p className="soft">{t(`backup.drillOpenedBy.${lastDrill.openedBy}`)}</p>}
               {lastDrill.cause !== null && (
                 <p className="notice bad">
                   <Said>{lastDrill.cause}</Said>
