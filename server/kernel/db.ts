@@ -394,7 +394,8 @@ export async function holdFileLock(
   try {
     // A transaction that has read holds its lock until it ends.
     const begin = mode === "shared" ? "BEGIN; SELECT count(*) FROM sqlite_schema" : "BEGIN EXCLUSIVE";
-    await connection.exec(`PRAGMA busy_timeout = 0; ${begin}`);
+    // Nothing is ever written there, and the journal of nothing must not need room: a full disk keeps nobody from the lock.
+    await connection.exec(`PRAGMA busy_timeout = 0; PRAGMA journal_mode = MEMORY; ${begin}`);
   } catch (error) {
     await connection.close();
     if (error instanceof Error && errorNumber(error) === sqlite3.BUSY) return null;

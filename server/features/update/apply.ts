@@ -59,6 +59,7 @@ export async function rollBack(site: Site, installed: Release, accepted: number 
     await access(releaseFolder(site.root, last.from.version)).catch(() => {
       throw new AppError("conflict", { detail: `Release ${last.from.version} is not there any more.` });
     });
+    await checkRoom(site.root, site.dataDir, null, site.reserveBytes);
     const confirm = () => wayBack(site, last, installed, accepted);
     const journal = begin(site, "rollback", installed, last.from, { file: null, manifestSha256: null });
     const found = await confirm();
