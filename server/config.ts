@@ -5,6 +5,7 @@ import { parseKeep } from "./features/backup/keep.ts";
 import { readRecipient } from "./features/backup/recipient.ts";
 import { parseAllowEntry } from "./kernel/address-guard.ts";
 import { clientIp } from "./kernel/client-ip.ts";
+import { nearest } from "./kernel/nearest.ts";
 import { Email, Locale } from "./kernel/wire.ts";
 
 /** A setting that cannot be used. The message is one line that names the setting. */
@@ -263,7 +264,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     if (!variable.startsWith("SIGNET_") || value === undefined || value === "") continue;
     const key = known.get(variable);
     if (key) environment[key] = value;
-    else if (!variable.startsWith("SIGNET_TEST_")) throw new ConfigError(unknownSetting(variable));
+    else if (!variable.startsWith("SIGNET_TEST_")) throw new ConfigError(unknownSetting(variable, [...known.keys()]));
   }
   const given = { file: readSettingsFile(settingsFileOf(dataDir)), environment };
   return checkSettings(dataDir, given, env.SIGNET_TEST_CHECK_RESPONSES === "1");
@@ -289,11 +290,19 @@ export function checkSettings(dataDir: string, given: Given, checkResponses = fa
   return { ...derive(parsed.data), checkResponses, given };
 }
 
-function unknownSetting(variable: string): string {
-  const name = variable.slice("SIGNET_".length);
-  return notYet.includes(name) || notYetPrefixes.some((prefix) => name.startsWith(prefix))
-    ? `${variable} is not supported by this version: remove it`
-    : `${variable} is not a setting: see the table of settings in the README`;
+function unknownSetting(variable: string, known: readonly string[]): string {
+  const prefix = "SIGNET_";
+  const name = variable.slice(prefix.length);
+  if (notYet.includes(name) || notYetPrefixes.some((begin) => name.startsWith(begin)))
+    return `${variable} is not supported by this version: remove it`;
+  // What all of them begin with makes no two of them alike.
+  const meant = nearest(
+    name,
+    known.map((one) => one.slice(prefix.length)),
+  );
+  return meant === null
+    ? `${variable} is not a setting: take it out; then signet config get lists all that there are`
+    : `${variable} is not a setting: did you mean ${prefix}${meant}? Without it, signet config get lists all that there are`;
 }
 
 /** What signet.json holds; nothing when there is none. @throws ConfigError */

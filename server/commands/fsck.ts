@@ -107,7 +107,7 @@ function tell(context: CommandContext, report: FsckReport, bytes: number, second
 }
 
 function describe(report: FsckReport, read: string): string {
-  const counts = Object.entries(report.checked).map(([what, count]) => `${count} ${what}`);
+  const counts = Object.entries(report.checked).map(([what, count]) => `${count} ${count === 1 ? oneOf(what) : what}`);
   return [
     `Checked ${counts.join(", ")} (${read}).`,
     report.ok ? "Everything is whole." : "This is wrong:",
@@ -116,6 +116,14 @@ function describe(report: FsckReport, read: string): string {
     ...grouped(report.notes),
   ].join("\n");
 }
+
+/** One of what is counted, where it is more than an s less. */
+const ones = new Map([
+  ["leaves", "leaf"],
+  ["audit entries", "audit entry"],
+  ["operators' acts", "operator's act"],
+]);
+const oneOf = (what: string): string => ones.get(what) ?? what.replace(/s$/, "");
 
 /** What to do stands once below all findings of a code. */
 function grouped(found: readonly FsckProblem[]): string[] {

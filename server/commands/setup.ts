@@ -7,9 +7,9 @@ import {
   SetupAnswers,
   type SetupState,
 } from "../features/appliance/setup-contract.ts";
-import { peekTls } from "../features/tls/peek.ts";
 import { type Command, type CommandContext, optional, print, table, UsageError } from "./command.ts";
 import { runningOrHere } from "./with-appliance.ts";
+import { orWrongSetting } from "./wrong-setting.ts";
 
 export const setup: Command = {
   name: "setup",
@@ -28,28 +28,28 @@ export const setup: Command = {
 };
 
 async function show(context: CommandContext): Promise<number> {
-  const { config } = context;
   const state = await runningOrHere(context, {
     running: (call) => call(getSetup, {}),
-    here: async (deps) => readSetup(deps, { tls: await peekTls(config) }),
+    here: async (deps) => readSetup(deps),
     createKey: true,
   });
-  print(context, state, stepsOf(state));
+  print(context, state, [...restartOf(state), stepsOf(state)].join("\n"));
   return state.complete ? 0 : 1;
 }
 
 async function apply(context: CommandContext, file: string): Promise<number> {
-  const { config } = context;
   const answers = await readAnswers(file);
-  const done = await runningOrHere(context, {
-    running: (call) => call(applyEndpoint, { body: answers }),
-    here: async (deps, actor) => applySetup(deps, actor, answers, { tls: await peekTls(config) }),
-    createKey: true,
-  });
+  const done = await orWrongSetting(() =>
+    runningOrHere(context, {
+      running: (call) => call(applyEndpoint, { body: answers }),
+      here: (deps, actor) => applySetup(deps, actor, answers),
+      createKey: true,
+    }),
+  );
   const lines = [
     done.changed.length === 0 ? "Everything in the answers was there already." : `Done: ${done.changed.join(", ")}.`,
     ...(done.link === null ? [] : [`The owner goes on at ${done.link}`]),
-    ...(done.setup.restartNeeded ? ["Settings have changed: start Signet again to bring them into force."] : []),
+    ...restartOf(done.setup),
     "",
     stepsOf(done.setup),
   ];
@@ -72,6 +72,10 @@ async function readAnswers(file: string): Promise<SetupAnswers> {
   const issue = parsed.error.issues[0];
   throw new UsageError(`${file}: ${issue?.path.join(".") || "answers"}: ${issue?.message ?? "not understood"}`);
 }
+
+/** The steps are judged as if it had been done. */
+const restartOf = ({ restartNeeded }: SetupState): string[] =>
+  restartNeeded ? ["Settings have changed: start Signet again to bring them into force."] : [];
 
 const stepsOf = ({ steps }: SetupState): string =>
   table(

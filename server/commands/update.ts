@@ -106,9 +106,11 @@ const actions: Readonly<Record<string, Action>> = {
   async resume(context) {
     const installation = requireInstallation(installationOf(context.program));
     const site = await openSite(context, installation);
-    const journal = await resumeUpdate(site, context.options["before-start"] === true);
+    const beforeStart = context.options["before-start"] === true;
+    const journal = await resumeUpdate(site, beforeStart);
     if (journal) return report(context, async () => journal);
-    print(context, { run: null }, "There is nothing to resume.");
+    // The unit asks at each start, and its journal is no place for what did not happen.
+    if (!beforeStart) print(context, { run: null }, "There is nothing to resume.");
     return 0;
   },
 };

@@ -1,3 +1,4 @@
+import { statfs } from "node:fs/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { doctor } from "../../server/commands/doctor.ts";
 import { ensureKeys } from "../../server/features/keys/service.ts";
@@ -46,6 +47,17 @@ test("certificates that end within 90 days are announced, those that have ended 
   });
   await sealEndsIn(-2);
   expect(await look("key.seal")).toMatchObject({ state: "wrong" });
+});
+
+test("the volume of the data folder is measured one way, whichever line says it", async () => {
+  const measured = (finding: Awaited<ReturnType<typeof look>>) =>
+    / of (.*), [\d.]+ % used/.exec(finding?.detail ?? "")?.[1];
+  const [disk, capacity] = [measured(await look("disk")), measured(await look("capacity"))];
+  expect(disk).toBeDefined();
+  expect(disk).toBe(capacity);
+  const { blocks, bfree, bavail, bsize } = await statfs(app.folder);
+  // Where an ordinary user may write less than root, or files take what is not theirs, it is less than the volume.
+  expect(disk).toBe(`${(((blocks - bfree + bavail) * bsize) / 1024 ** 3).toFixed(1)} GiB`);
 });
 
 test("work that fails again and again is named with its cause", async () => {

@@ -26,12 +26,12 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-async function signet(args: string[], { interactive = false, stop = false } = {}) {
+async function signet(args: string[], { interactive = false, stop = false, at = folder } = {}) {
   let out = "";
   let err = "";
   const code = await runCli(
     args,
-    { SIGNET_DATA_DIR: folder, SIGNET_LOG_LEVEL: "silent" },
+    { SIGNET_DATA_DIR: at, SIGNET_LOG_LEVEL: "silent" },
     {
       stdout: (text) => {
         out += text;
@@ -65,6 +65,18 @@ test("a person sees a bar, a script one line of JSON with the speed", async () =
   expect(report).toMatchObject({ ok: true, checked: { envelopes: 3 }, read: { bytes: expect.any(Number) } });
   expect(report.checked.blobs).toBeGreaterThanOrEqual(blobs);
   expect(report.read.bytes).toBeGreaterThan(blobs * 1000);
+});
+
+test("one of a kind is one, and not several", async () => {
+  const fresh = await mkdtemp(path.join(tmpdir(), "signet-fsck-one-"));
+  try {
+    await signet(["config", "set", "workers=2"], { at: fresh });
+    expect((await signet(["fsck"], { at: fresh })).out).toMatch(
+      / 1 operator's act, 0 administrative acts, .* 0 leaves, /,
+    );
+  } finally {
+    await rm(fresh, { recursive: true, force: true });
+  }
 });
 
 test("stopped, it leaves where it stood, and goes on from there until everything was looked at once", async () => {

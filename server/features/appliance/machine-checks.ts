@@ -3,16 +3,13 @@ import { access, readFile, stat } from "node:fs/promises";
 import { freemem, totalmem } from "node:os";
 import path from "node:path";
 import { type Config, isLoopback } from "../../config.ts";
+import { measureRoom, mebibyte } from "../../kernel/capacity-room.ts";
 import type { Finding } from "./checks-contract.ts";
 import { finding, messageOf } from "./findings.ts";
-import { volumeOf } from "./storage.ts";
 
 /** What can be looked at without opening the data: it works while the service is stopped, and when the data cannot be opened. */
 
 const lowDiskBytes = 1024 ** 3;
-/** Of the volume in use, in percent. */
-const fullWarning = 80;
-const fullWrong = 95;
 const lowMemoryBytes = 256 * 1024 ** 2;
 const smallMachineBytes = 1.5 * 1024 ** 3;
 
@@ -39,7 +36,7 @@ async function dataFolder(config: Config): Promise<Finding[]> {
     (error: unknown) => messageOf(error),
   );
   if (writable !== null) return [one.wrong("data-folder.read-only", { folder: dataDir, cause: writable })];
-  return [await owner(dataDir), await disk(dataDir)];
+  return [await owner(dataDir), await disk(config)];
 }
 
 /** Whoever can write the folder can exchange everything in it, and files of another owner stop the service halfway. */
@@ -60,14 +57,14 @@ async function owner(dataDir: string): Promise<Finding> {
   return one.ok("data-folder.ok", { folder: dataDir });
 }
 
-async function disk(dataDir: string): Promise<Finding> {
+/** Measured, and judged, as the running appliance does it. */
+async function disk({ dataDir, diskWarnPercent, diskFullPercent, diskReserveMb }: Config): Promise<Finding> {
   const one = finding("disk", "storage");
-  const { freeBytes, volumeBytes } = await volumeOf(dataDir);
-  const usedPercent = Math.round((1 - freeBytes / volumeBytes) * 100);
+  const { freeBytes, volumeBytes, usedPercent } = await measureRoom(dataDir, diskReserveMb * mebibyte);
   const room = { freeBytes, volumeBytes, usedPercent };
   const low = { ...room, folder: dataDir };
-  if (usedPercent >= fullWrong || freeBytes < lowDiskBytes / 4) return one.wrong("disk.low", low);
-  return usedPercent >= fullWarning || freeBytes < lowDiskBytes
+  if (usedPercent >= diskFullPercent || freeBytes < lowDiskBytes / 4) return one.wrong("disk.low", low);
+  return usedPercent >= diskWarnPercent || freeBytes < lowDiskBytes
     ? one.warning("disk.low", low)
     : one.ok("disk.ok", room);
 }

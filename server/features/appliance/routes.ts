@@ -43,7 +43,7 @@ export function createApplianceBindings(control: Control): Binding[] {
     ...keyBindings,
     ...logBindings(control),
     ...supportBindings(control),
-    ...setupBindings(control),
+    ...setupBindings,
     ...settingsBindings,
   ];
 }
@@ -246,29 +246,23 @@ const supportBindings = (control: Control): Binding[] => [
   }),
 ];
 
-const setupBindings = (control: Control): Binding[] => {
-  const about = () => ({ tls: control.tls.current() });
-  return [
-    bind(setupContract.getSetup)({
-      handle: async (deps) => ({ status: 200, body: await readSetup(deps, about()) }),
-    }),
-    bind(setupContract.applySetup)({
-      handle: async (deps, { caller, body }) => ({
-        status: 200,
-        body: await applySetup(deps, caller.actor, body, about()),
-      }),
-    }),
-    bind(setupContract.makeFirstLink)({
-      handle: async (deps, { caller }) => ({ status: 200, body: await makeFirstLink(deps, caller.actor) }),
-    }),
-    bind(setupContract.skipSetupStep)({
-      async handle(deps, { caller, params, body }) {
-        await skipStep(deps, caller.actor, params.step, body.skip);
-        return { status: 200, body: await readSetup(deps, about()) };
-      },
-    }),
-  ];
-};
+const setupBindings: Binding[] = [
+  bind(setupContract.getSetup)({
+    handle: async (deps) => ({ status: 200, body: await readSetup(deps) }),
+  }),
+  bind(setupContract.applySetup)({
+    handle: async (deps, { caller, body }) => ({ status: 200, body: await applySetup(deps, caller.actor, body) }),
+  }),
+  bind(setupContract.makeFirstLink)({
+    handle: async (deps, { caller }) => ({ status: 200, body: await makeFirstLink(deps, caller.actor) }),
+  }),
+  bind(setupContract.skipSetupStep)({
+    async handle(deps, { caller, params, body }) {
+      await skipStep(deps, caller.actor, params.step, body.skip);
+      return { status: 200, body: await readSetup(deps) };
+    },
+  }),
+];
 
 const settingsBindings: Binding[] = [
   bind(settingsContract.listSettings)({

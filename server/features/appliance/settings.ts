@@ -44,6 +44,22 @@ export function readSettings({ given, dataDir }: Config): SettingList {
   return { data, restartNeeded: data.some(({ pending }) => pending) };
 }
 
+/**
+ * What the next start has. Where nothing has changed it is what is in force, with the port that was taken; what somebody wrote by
+ * hand and no start could use is left aside.
+ * @throws ConfigError when signet.json cannot be read
+ */
+export function settingsOfNextStart(config: Config): Config {
+  if (!readSettings(config).restartNeeded) return config;
+  try {
+    const file = readSettingsFile(settingsFileOf(config.dataDir));
+    return checkSettings(config.dataDir, { ...config.given, file }, config.checkResponses);
+  } catch (error) {
+    if (error instanceof ConfigError) return config;
+    throw error;
+  }
+}
+
 const textOf = (raw: unknown): string =>
   raw === undefined ? "" : Array.isArray(raw) ? raw.map(String).join(",") : String(raw);
 

@@ -4,7 +4,10 @@
  */
 export const setupTexts = {
   "owner.there": { detail: "An organization has its owner" },
-  "owner.missing": { detail: "Nobody owns an organization yet", action: "Open the one-time link of the first owner." },
+  "owner.missing": {
+    detail: "Nobody owns an organization yet",
+    action: "Open the one-time link of the first owner: signet first-link prints it.",
+  },
   "address.set": { detail: "{{url}}" },
   "address.loopback": {
     detail: "{{url}}: links work on this machine only",

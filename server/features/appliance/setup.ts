@@ -1,16 +1,16 @@
-import { isLoopback } from "../../config.ts";
+import { type Config, isLoopback } from "../../config.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { AppError } from "../../kernel/errors.ts";
 import type { Actor } from "../../kernel/wire.ts";
 import { hasAnyOwner } from "../identity/memberships.ts";
 import { keyExpiries } from "../keys/service.ts";
 import { issueFirstOwnerLink } from "../sign-in/first-owner.ts";
-import type { ServedPair } from "../tls/keeper.ts";
+import { peekTls } from "../tls/peek.ts";
 import { type Blanks, fillBlanks } from "./checks-contract.ts";
 import { showParam } from "./findings.ts";
 import { recordOperatorAct } from "./operator-audit.ts";
 import { createOrganization } from "./organizations.ts";
-import { changeSettings, differingSettings, readSettings } from "./settings.ts";
+import { changeSettings, differingSettings, readSettings, settingsOfNextStart } from "./settings.ts";
 import {
   type SetupAnswers,
   type SetupResult,
@@ -24,9 +24,6 @@ import { type SetupCode, setupTexts } from "./setup-texts.ts";
 
 /** The setup: what is there is read off, what is missing is named, nothing else is remembered but what was left out. */
 
-/** @param tls what clients are shown; null for plain HTTP */
-export type SetupAbout = { tls: Pick<ServedPair, "source"> | null };
-
 /** A step that has nothing to do is done. */
 type Step = Pick<SetupState["steps"][number], "code" | "params" | "detail" | "action">;
 
@@ -36,11 +33,13 @@ function say<C extends SetupCode>(code: C, params: Record<Blanks<(typeof setupTe
   return { code, params, detail: fillBlanks(text.detail, params, showParam), action: text.action ?? null };
 }
 
-export async function readSetup(deps: Deps, about: SetupAbout): Promise<SetupState> {
+/** As it will be once the settings that were changed are in force. */
+export async function readSetup(deps: Deps): Promise<SetupState> {
+  const next = settingsOfNextStart(deps.config);
   const skips = await listSkips(deps.db.read);
   const steps: SetupState["steps"] = [];
   for (const step of setupSteps) {
-    const said = step === "summary" ? summaryOf(steps) : await looks[step](deps, about);
+    const said = step === "summary" ? summaryOf(steps) : await looks[step](deps, next);
     const state = said.action === null ? "done" : skips.includes(step) ? "skipped" : "open";
     steps.push({ step, state, ...said });
   }
@@ -56,26 +55,25 @@ function summaryOf(before: SetupState["steps"]): Step {
   return open.length === 0 ? say("summary.done", {}) : say("summary.open", { steps: open.join(", ") });
 }
 
-const looks: Readonly<Record<Exclude<SetupStepName, "summary">, (deps: Deps, about: SetupAbout) => Promise<Step>>> = {
+const looks: Readonly<Record<Exclude<SetupStepName, "summary">, (deps: Deps, next: Config) => Promise<Step>>> = {
   async owner({ db }) {
     return (await hasAnyOwner(db.read)) ? say("owner.there", {}) : say("owner.missing", {});
   },
-  async address(deps) {
-    const baseUrl = settingOf(deps, "baseUrl");
-    return baseUrl !== null && !isLoopback(new URL(baseUrl).hostname)
-      ? say("address.set", { url: baseUrl })
-      : say("address.loopback", { url: deps.config.baseUrl });
+  async address(_deps, { baseUrl: url, baseUrlConfigured }) {
+    return baseUrlConfigured && !isLoopback(new URL(url).hostname)
+      ? say("address.set", { url })
+      : say("address.loopback", { url });
   },
-  async tls({ config }, { tls }) {
-    if (tls === null)
-      return isLoopback(config.host) && config.trustedProxies.length === 0
-        ? say("tls.loopback", {})
-        : say("tls.proxy", {});
-    return tls.source === "self-signed" ? say("tls.self-signed", {}) : say("tls.installed", {});
+  async tls(_deps, next) {
+    if (next.tlsCert !== undefined) return say("tls.installed", {});
+    if (next.trustedProxies.length > 0) return say("tls.proxy", {});
+    if (isLoopback(next.host)) return say("tls.loopback", {});
+    // Where none is kept the start makes one.
+    const source = (await peekTls(next))?.source ?? "self-signed";
+    return say(source === "self-signed" ? "tls.self-signed" : "tls.installed", {});
   },
-  async mail(deps) {
-    const setting = readSettings(deps.config).data.find(({ key }) => key === "smtpUrl");
-    return setting?.isSet === true ? say("mail.server", {}) : say("mail.files", {});
+  async mail(_deps, { smtpUrl }) {
+    return smtpUrl !== undefined ? say("mail.server", {}) : say("mail.files", {});
   },
   async clock({ clock }) {
     const doubt = clock.doubt?.() ?? null;
@@ -87,15 +85,10 @@ const looks: Readonly<Record<Exclude<SetupStepName, "summary">, (deps: Deps, abo
     const valid = Date.parse(seal.validUntil) > clock.now();
     return say(valid ? "keys.valid" : "keys.over", { day: seal.validUntil });
   },
-  async backup(deps) {
-    const folder = settingOf(deps, "backupDir");
-    return folder === null ? say("backup.missing", {}) : say("backup.set", { folder });
+  async backup(_deps, { backupDir: folder }) {
+    return folder === undefined ? say("backup.missing", {}) : say("backup.set", { folder });
   },
 };
-
-/** What is in force after the next start. */
-const settingOf = ({ config }: Deps, wanted: string): string | null =>
-  readSettings(config).data.find(({ key, isSet }) => key === wanted && isSet)?.value ?? null;
 
 /** @throws AppError `conflict` for a step that nobody can do without */
 export async function skipStep(deps: Deps, actor: Actor, step: SetupStepName, skip: boolean): Promise<void> {
@@ -126,12 +119,7 @@ export async function makeFirstLink(deps: Deps, actor: Actor): Promise<{ link: s
  * Does what the answers say and is not done yet. What fails leaves what was done before it; the next call goes on from there.
  * @throws AppError `validation-failed`, `conflict`
  */
-export async function applySetup(
-  deps: Deps,
-  actor: Actor,
-  answers: SetupAnswers,
-  about: SetupAbout,
-): Promise<SetupResult> {
+export async function applySetup(deps: Deps, actor: Actor, answers: SetupAnswers): Promise<SetupResult> {
   const changed: string[] = [];
   const changes = differingSettings(deps.config, answers.settings ?? {});
   if (Object.keys(changes).length > 0) {
@@ -154,11 +142,11 @@ export async function applySetup(
     await skipStep(deps, actor, step, true);
     changed.push(`skip.${step}`);
   }
-  return { changed, link: link && reachable(deps, link), setup: await readSetup(deps, about) };
+  return { changed, link: link && reachable(deps, link), setup: await readSetup(deps) };
 }
 
 /** The link as it is opened once the settings that were just changed are in force. */
 function reachable(deps: Deps, link: string): string {
-  const from = settingOf(deps, "appUrl") ?? settingOf(deps, "baseUrl") ?? deps.config.appUrl;
+  const from = settingsOfNextStart(deps.config).appUrl;
   return link.startsWith(deps.config.appUrl) ? `${from}${link.slice(deps.config.appUrl.length)}` : link;
 }

@@ -1,5 +1,6 @@
-import { readdir, stat, statfs } from "node:fs/promises";
+import { readdir, stat } from "node:fs/promises";
 import path from "node:path";
+import { measureRoom } from "../../kernel/capacity-room.ts";
 import { toTs } from "../../kernel/clock.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import type { ApplianceStatus } from "./status-contract.ts";
@@ -55,10 +56,10 @@ const fileSize = (file: string): Promise<number> =>
     () => 0,
   );
 
-/** Bytes of the volume that holds a folder. */
-export async function volumeOf(folder: string): Promise<{ freeBytes: number; volumeBytes: number }> {
-  const { bavail, blocks, bsize } = await statfs(folder);
-  return { freeBytes: bavail * bsize, volumeBytes: blocks * bsize };
+/** Bytes of the volume that holds a folder, as far as an ordinary user may fill it: as `df` and the checks count it. */
+async function volumeOf(folder: string): Promise<{ freeBytes: number; volumeBytes: number }> {
+  const { freeBytes, volumeBytes } = await measureRoom(folder, 0);
+  return { freeBytes, volumeBytes };
 }
 
 /** Notes how large the data is today; called now and then by the running appliance. */

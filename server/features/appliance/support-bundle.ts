@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { arch, cpus, platform, release } from "node:os";
+import { arch, availableParallelism, platform, release } from "node:os";
 import { crc32 } from "node:zlib";
 import type { Config } from "../../config.ts";
 import { toTs } from "../../kernel/clock.ts";
@@ -50,7 +50,8 @@ async function contents({ config, checks, deps, status, log }: Gathered): Promis
       signet: version,
       node: process.version,
       system: `${platform()} ${release()} ${arch()}`,
-      processors: cpus().length,
+      // Not cpus(), which knows none where /proc is hidden from the service.
+      processors: availableParallelism(),
       running: status !== null,
       schema: deps && (await schemaSteps(deps)),
     },

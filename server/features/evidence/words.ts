@@ -1,6 +1,6 @@
 /**
  * What the checks say, in the languages of the pages that say it. Each cause has a sentence of its own; `{name}` is filled
- * in. Isomorphic: the command line, the verification page and the page of a bundle speak from here.
+ * in, `{name|leaf|leaves}` is what stands with that number: with 1, or with any other. Isomorphic: the command line, the verification page and the page of a bundle speak from here.
  */
 
 const en = {
@@ -36,7 +36,7 @@ const en = {
     "leaf-fits": "The leaf has the hash that the proof starts with.",
     "leaf-differs": "The proof starts with another leaf.",
     "leaf-test": "The document was made in test mode: it binds nobody, and does not prove who signed.",
-    "path-fits": "The path leads from leaf {index} to the root over {size} leaves.",
+    "path-fits": "The path leads from leaf {index} to the root over {size} {size|leaf|leaves}.",
     "path-differs": "The path does not lead to the root that the anchor signs.",
     "anchor-fits": "This is anchor {sequence}.",
     "anchor-differs": "The anchor does not have the hash that it states.",
@@ -55,21 +55,22 @@ const en = {
     "checkpoint-differs": "The checkpoint note is not that of the anchor.",
     "checkpoint-absent": "There is no checkpoint note of this anchor.",
     "witnesses-told":
-      "By the service's own account {count} witnesses took this anchor. Ask one of them for it: it must be the same.",
-    "audit-fits": "The audit trail is whole: {count} entries, of which the leaf fixes the first {fixed}.",
-    "audit-later": "{count} more entries follow. Nothing proves them yet: do not rely on them.",
+      "By the service's own account {count} {count|witness|witnesses} took this anchor. Ask {count|it|one of them} for it: it must be the same.",
+    "audit-fits": "The audit trail is whole: {count} {count|entry|entries}, of which the leaf fixes the first {fixed}.",
+    "audit-later":
+      "{count} more {count|entry follows|entries follow}. Nothing proves {count|it|them} yet: do not rely on {count|it|them}.",
     "audit-broken": "The audit trail is broken at entry {at}.",
     "audit-other": "The leaf does not name the entry of the audit trail that sealed this file.",
     "attachments-none": "The bundle has no attachments.",
-    "attachments-fit": "{count} attachments are those that people added.",
+    "attachments-fit": "{count} {count|attachment is one|attachments are those} that people added.",
     "attachments-deleted":
-      "{count} attachments are not among the evidence, as after deletion; their hashes stand in the audit trail.",
+      "{count} {count|attachment is|attachments are} not among the evidence, as after deletion; {count|its hash stands|their hashes stand} in the audit trail.",
     "attachment-strange": "Nobody added the file {file}.",
     "attachment-missing": "The attachment {file} is missing.",
     "attachments-unnamed":
-      "{count} attachments are those that people added; the trail does not say whether others were submitted too.",
+      "{count} {count|attachment is one|attachments are those} that people added; the trail does not say whether others were submitted too.",
     "files-known":
-      "{count} files, and none that is not checked. README.txt and verify.html only explain: nothing proves what they say.",
+      "{count} {count|file|files}, and none that is not checked. README.txt and verify.html only explain: nothing proves what they say.",
     "file-strange": "{file} is none of the files of an evidence bundle: nobody vouches for it.",
     "file-missing": "{file} is missing.",
     "file-not-canonical": "{file} is not in its canonical form (RFC 8785).",
@@ -224,7 +225,7 @@ const de: Words = {
     "leaf-fits": "Das Blatt hat den Hashwert, mit dem der Beweis beginnt.",
     "leaf-differs": "Der Beweis beginnt mit einem anderen Blatt.",
     "leaf-test": "Das Dokument entstand im Testmodus: Es bindet niemanden und beweist nicht, wer unterschrieben hat.",
-    "path-fits": "Der Pfad führt von Blatt {index} zur Wurzel über {size} Blätter.",
+    "path-fits": "Der Pfad führt von Blatt {index} zur Wurzel über {size} {size|Blatt|Blätter}.",
     "path-differs": "Der Pfad führt nicht zu der Wurzel, die der Anker unterschreibt.",
     "anchor-fits": "Das ist Anker {sequence}.",
     "anchor-differs": "Der Anker hat nicht den Hashwert, den er angibt.",
@@ -243,21 +244,24 @@ const de: Words = {
     "checkpoint-differs": "Die Checkpoint-Notiz ist nicht die des Ankers.",
     "checkpoint-absent": "Zu diesem Anker gibt es keine Checkpoint-Notiz.",
     "witnesses-told":
-      "Nach Angabe des Dienstes haben {count} Zeugen diesen Anker übernommen. Fragen Sie einen davon danach: Es muss derselbe sein.",
-    "audit-fits": "Das Protokoll ist vollständig: {count} Einträge, von denen das Blatt die ersten {fixed} festhält.",
-    "audit-later": "{count} weitere Einträge folgen. Noch beweist sie nichts: Verlassen Sie sich nicht darauf.",
+      "Nach Angabe des Dienstes {count|hat|haben} {count} {count|Zeuge|Zeugen} diesen Anker übernommen. Fragen Sie {count|ihn|einen davon} danach: Es muss derselbe sein.",
+    "audit-fits":
+      "Das Protokoll ist vollständig: {count} {count|Eintrag, von dem|Einträge, von denen} das Blatt die ersten {fixed} festhält.",
+    "audit-later":
+      "{count} {count|weiterer Eintrag folgt|weitere Einträge folgen}. Noch beweist {count|ihn|sie} nichts: Verlassen Sie sich nicht darauf.",
     "audit-broken": "Das Protokoll ist bei Eintrag {at} unterbrochen.",
     "audit-other": "Das Blatt nennt nicht den Eintrag des Protokolls, der diese Datei versiegelt hat.",
     "attachments-none": "Das Paket hat keine Anlagen.",
-    "attachments-fit": "{count} Anlagen sind die, die hinzugefügt wurden.",
+    "attachments-fit":
+      "{count} {count|Anlage ist eine, die hinzugefügt wurde|Anlagen sind die, die hinzugefügt wurden}.",
     "attachments-deleted":
-      "{count} Anlagen liegen dem Nachweis nicht bei, wie nach der Löschung; ihre Hashwerte stehen im Protokoll.",
+      "{count} {count|Anlage liegt|Anlagen liegen} dem Nachweis nicht bei, wie nach der Löschung; {count|ihr Hashwert steht|ihre Hashwerte stehen} im Protokoll.",
     "attachment-strange": "Niemand hat die Datei {file} hinzugefügt.",
     "attachment-missing": "Die Anlage {file} fehlt.",
     "attachments-unnamed":
-      "{count} Anlagen sind hinzugefügte; das Protokoll sagt nicht, ob noch andere eingereicht wurden.",
+      "{count} {count|Anlage ist eine hinzugefügte|Anlagen sind hinzugefügte}; das Protokoll sagt nicht, ob noch andere eingereicht wurden.",
     "files-known":
-      "{count} Dateien, und keine, die nicht geprüft wird. README.txt und verify.html erklären nur: Was darin steht, beweist nichts.",
+      "{count} {count|Datei|Dateien}, und keine, die nicht geprüft wird. README.txt und verify.html erklären nur: Was darin steht, beweist nichts.",
     "file-strange": "{file} ist keine Datei eines Nachweises: Niemand bürgt dafür.",
     "file-missing": "{file} fehlt.",
     "file-not-canonical": "{file} steht nicht in der festgelegten Form (RFC 8785).",
@@ -405,7 +409,11 @@ export function findingText(
   time: (at: string) => string = (at) => at,
 ): string {
   const { findings, problems, changes, archive } = findingWords[language];
-  return findings[code].replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+  const numbered = findings[code].replaceAll(
+    /\{(\w+)\|([^|}]*)\|([^|}]*)\}/g,
+    (_, name: string, one: string, other: string) => (values[name] === 1 ? one : other),
+  );
+  return numbered.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
     if (name === "problems") return (values.problems ?? []).map((problem) => problems[problem]).join(" ");
     if (name === "changes") return (values.changes ?? []).map((change) => changes[change]).join(", ");
     if (name === "reason" && values.fault) return archive[values.fault];

@@ -1,4 +1,5 @@
-import { readFile, stat, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { listOperatorAudit } from "../../../server/features/appliance/audit-contract.ts";
@@ -6,6 +7,7 @@ import { changeSettings, listSettings } from "../../../server/features/appliance
 import { LocalProblem } from "../../../server/local-client.ts";
 import { administrator } from "../../harness/admin.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
+import { commandOn } from "./support.ts";
 
 let app: TestAppliance;
 let admin: ReturnType<typeof administrator>;
@@ -66,6 +68,33 @@ test.each([
   await expect(refused).rejects.toThrow(message);
   await expect(refused).rejects.toMatchObject({ problem: { code: "validation-failed", errors: [{ pointer }] } });
   expect((await admin.call(listSettings, {})).data.filter(({ source }) => source === "file")).toEqual([]);
+});
+
+test("a setting that cannot be used ends the command with 2, where the appliance runs and where it does not", async () => {
+  const stopped = await mkdtemp(path.join(tmpdir(), "signet-settings-"));
+  try {
+    for (const folder of [app.folder, stopped]) {
+      const signet = commandOn(folder);
+      expect(await signet("config", "set", "workers=abc")).toMatchObject({
+        code: 2,
+        err: expect.stringMatching(/^signet: SIGNET_WORKERS .* cannot be used: use a whole number from 1 to 64\n$/),
+      });
+      expect((await signet("config", "set", "prot=1", "--json")).json()).toMatchObject({
+        code: "validation-failed",
+        errors: [{ pointer: "#/changes/prot" }],
+      });
+    }
+    // What the environment holds is no wrong value.
+    expect((await commandOn(app.folder)("config", "set", "port=9000")).code).toBe(1);
+  } finally {
+    await rm(stopped, { recursive: true, force: true });
+  }
+});
+
+test("a variable that is mistyped is told with the one that was meant, and where all of them stand", async () => {
+  const said = async (variable: string) => (await commandOn(app.folder, { [variable]: "1" })("config", "check")).err;
+  expect(await said("SIGNET_PROT")).toContain("did you mean SIGNET_PORT? Without it, signet config get lists");
+  expect(await said("SIGNET_COMPLETELY_ELSE")).toMatch(/is not a setting: take it out; then signet config get lists/);
 });
 
 test("what the environment sets cannot be changed here, and the answer says where", async () => {

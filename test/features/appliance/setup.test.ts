@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { changeSettings } from "../../../server/features/appliance/settings-contract.ts";
 import { getSetup, skipSetupStep } from "../../../server/features/appliance/setup-contract.ts";
 import { administrator } from "../../harness/admin.ts";
 import { startAppliance } from "../../harness/appliance.ts";
@@ -44,6 +45,8 @@ test("a file of answers sets up a machine on which nothing runs; a second time c
   const second = await signet("setup", "--answers", answers, "--json");
   expect(second.json()).toMatchObject({ changed: [], link: null });
   expect(await readFile(path.join(data, "signet.json"), "utf8")).toBe(file);
+  // installer/linux/deploy looks for these words.
+  expect(second.out).toContain('"step":"owner","state":"done"');
   expect(steps(second.json().setup)).toMatchObject({
     owner: "done",
     address: "done",
@@ -52,9 +55,44 @@ test("a file of answers sets up a machine on which nothing runs; a second time c
     backup: "skipped",
   });
   await writeFile(answers, "settings: { colour: red }\n");
-  expect((await signet("setup", "--answers", answers)).code).toBe(1);
+  expect((await signet("setup", "--answers", answers)).code).toBe(2);
+  await writeFile(answers, "settings: { backupRecipient: nonsense }\n");
+  const wrong = await signet("setup", "--answers", answers, "--json");
+  expect(wrong).toMatchObject({ code: 2, err: "" });
+  expect(wrong.json()).toMatchObject({
+    error: expect.stringContaining("backupRecipient"),
+    code: "validation-failed",
+    errors: [{ pointer: "#/changes/backupRecipient" }],
+  });
   await writeFile(answers, "owner: { email: nobody }\n");
   expect(await signet("setup", "--answers", answers)).toMatchObject({ code: 2 });
+});
+
+test("steps are judged as they will be after the restart that the new settings wait for", async () => {
+  const data = path.join(folder, "network");
+  const signet = commandOn(data);
+  const answers = path.join(folder, "network.yaml");
+  const tlsStep = async (text: string) => {
+    await writeFile(answers, text);
+    const { out } = await signet("setup", "--answers", answers);
+    return out.split("\n").find((line) => / tls /.test(line));
+  };
+  expect(await tlsStep("skip: []")).toMatch(/^open +tls +Plain HTTP on this machine only/);
+  expect(await tlsStep("settings: { host: 0.0.0.0 }")).toMatch(/^open +tls +The certificate is self-signed/);
+  expect(await tlsStep("settings: { trustedProxies: [10.0.0.0/8] }")).toMatch(/^done +tls +A proxy terminates TLS/);
+
+  const app = await startAppliance();
+  try {
+    await administrator(app).call(changeSettings, { body: { changes: { trustedProxies: "10.0.0.0/8" } } });
+    const running = commandOn(app.folder);
+    const shown = await running("setup");
+    expect(shown.out).toMatch(/^Settings have changed: start Signet again.*\n/);
+    expect(shown.out).toMatch(/^done +tls +A proxy terminates TLS/m);
+    await writeFile(answers, "settings: { workers: 0 }");
+    expect((await running("setup", "--answers", answers)).code).toBe(2);
+  } finally {
+    await app.stop();
+  }
 });
 
 test("steps are read off from what is there; only some can be left out", async () => {

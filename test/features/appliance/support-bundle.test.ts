@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import { availableParallelism } from "node:os";
 import path from "node:path";
 import { inflateRawSync } from "node:zlib";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -106,7 +107,10 @@ test("a support bundle holds no secret from wherever one was planted, and is sav
   expect(files.get("log.jsonl")).toContain("failed: ");
   expect(files.get("settings.json")).toContain('"metricsToken"');
   expect(files.get("work.json")).toContain("job_planted");
-  expect(files.get("about.json")).toContain("0033-appliance");
+  expect(JSON.parse(files.get("about.json") ?? "")).toMatchObject({
+    processors: availableParallelism(),
+    schema: expect.arrayContaining([expect.stringContaining("0033-appliance")]),
+  });
 });
 
 test("the command saves it while the appliance runs and while it is stopped, never over another file", async () => {
