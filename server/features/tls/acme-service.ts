@@ -54,12 +54,13 @@ export async function setUpAcme(deps: AcmeDeps, actor: Actor, asked: AcmeSetup):
     throw refused("#/challenge", "http-01 is answered over plain HTTP: set SIGNET_HTTP_PORT, and start Signet again.");
   const settings = settingsOf(deps, asked);
   const terms = await askDirectory(deps, settings, asked);
-  const known = await store.findAcme(deps.db.read);
-  const reused = known && known.settings.directory === settings.directory && !asked.eab ? known : null;
-  const held = reused && (await store.readSecrets(deps.db.read, deps, reused.id));
   const id = randomUUID();
   const { names, contacts, directory } = settings;
   await deps.db.tx(async (tx) => {
+    // In here: a key that takes another's place at this moment is known already, or its change finds its account replaced.
+    const known = await store.findAcme(tx);
+    const reused = known && known.settings.directory === settings.directory && !asked.eab ? known : null;
+    const held = reused && (await store.readSecrets(tx, deps, reused.id));
     const data: Record<string, Json> = { names, contacts, challenge: settings.challenge, terms };
     await recordOperatorAct(tx, deps, { actor, action: "tls.acme_set_up", target: directory, data });
     await store.replaceAcme(tx, deps, {

@@ -9,13 +9,18 @@ import { listOperatorAudit } from "../../../server/features/appliance/audit-cont
 import { getChecks } from "../../../server/features/appliance/checks-contract.ts";
 import { getStatus } from "../../../server/features/appliance/status-contract.ts";
 import {
+  AcmeSetup,
   getAcme,
   renewAcme,
   replaceAcmeKey,
   setUpAcme,
   turnOffAcme,
 } from "../../../server/features/tls/acme-contract.ts";
+import { setUpAcme as setUpHere } from "../../../server/features/tls/acme-service.ts";
+import { findAcme, readSecrets, updateAcme } from "../../../server/features/tls/acme-store.ts";
 import { getTls, renewOwnCertificate, rollBackCertificate } from "../../../server/features/tls/contract.ts";
+import { newAccountKey } from "../../../server/features/tls/jws.ts";
+import { openTls } from "../../../server/features/tls/keeper.ts";
 import { administrator } from "../../harness/admin.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
 import { makePebble, type Pebble } from "../../harness/pebble.ts";
@@ -340,6 +345,40 @@ test("what the authority refuses is shown with its words, each name's, and what 
   expect(Date.parse(wrong.nextAt ?? "") - clock.now()).toBe(15 * 60_000);
 });
 
+/** A key that is about to take the account's place when the same authority is set up again. */
+async function keepsKeyOnItsWay(): Promise<void> {
+  const { deps } = app;
+  const stored = async (tx: Parameters<typeof findAcme>[0]) => {
+    const acme = await findAcme(tx);
+    if (!acme) throw new Error("ACME is not set up");
+    return { ...acme, secrets: await readSecrets(tx, deps, acme.id) };
+  };
+  const onItsWay = newAccountKey().export({ type: "pkcs8", format: "pem" }).toString();
+  const tx: typeof deps.db.tx = async (work) => {
+    // Between everything that the setup looked at before, and what it writes.
+    await deps.db.tx(async (other) => {
+      const { id, progress, secrets } = await stored(other);
+      await updateAcme(other, deps, id, { progress, secrets: { ...secrets, nextAccountKey: onItsWay } });
+    });
+    return await deps.db.tx(async (own) => {
+      const result = await work(own);
+      expect((await stored(own)).secrets.nextAccountKey).toBe(onItsWay);
+      return result;
+    });
+  };
+  const tls = await openTls(deps.config, clock.now);
+  try {
+    const actor = { type: "operator" as const, id: null, name: "root", email: null };
+    const { directory, rootPem } = pebble;
+    const asked = AcmeSetup.parse({ directory, rootPem, contacts: ["it@example.com"], agreeToTerms: true });
+    await setUpHere({ ...deps, db: { ...deps.db, tx }, tls }, actor, asked);
+  } finally {
+    tls.close();
+  }
+  // The authority never heard of that key: the one that it knows goes on.
+  expect(await settled()).toMatchObject({ state: "valid", trouble: null });
+}
+
 test("an authority that knows its customers: from the command line, with the key on standard input", async () => {
   await pebble.stop();
   await pebble.start({ ...ports, eab: { "kid-1": eabKey } });
@@ -388,6 +427,7 @@ test("an authority that knows its customers: from the command line, with the key
   expect(rolled.setup?.account).not.toBeNull();
   const after = await app.deps.db.read.selectFrom("acme").select("secrets").executeTakeFirstOrThrow();
   expect(after.secrets).not.toBe(before.secrets);
+  await keepsKeyOnItsWay();
   const { certificate } = await admin.call(getAcme, {});
   const renewed = await run(["renew", "--json"]);
   expect(JSON.parse(renewed.out)).toMatchObject({ state: "valid" });
