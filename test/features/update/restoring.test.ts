@@ -102,22 +102,18 @@ const points: [string, "taken-back" | "returned"][] = [
 
 for (const [point, outcome] of points)
   test.runIf(full)(
-    `a way back killed at ${point} is taken back whole, and begun again it ends as before the update`,
-    {
-      timeout,
-    },
+    `a way back killed at ${point} is taken back whole, and may be begun again`,
+    { timeout },
     async () => {
       await killedAt(point);
       expect(await resumeUpdate(machine.site, false)).toMatchObject({ kind: "rollback", outcome });
       await expectServed("1.1.0", today);
-      expect(await rollBack(machine.site, newer, accepted)).toMatchObject({ outcome: "applied" });
-      await expectServed(oldVersion, before);
-      // What was given up comes again, for the next point; the operators' audit of both goes its own way.
-      const forward = await rollBack(machine.site, installed).catch((error: unknown) => String(error));
-      if (typeof forward === "string") {
-        const lost = Number(/--accept-loss (\d+)$/.exec(forward)?.[1]);
-        await rollBack(machine.site, installed, lost);
-      }
-      await expectServed("1.1.0", today);
+      // The database of before lies there still, and nothing else would be lost by it.
+      await expect(rollBack(machine.site, newer)).rejects.toThrow(`--accept-loss ${accepted}`);
     },
   );
+
+test.runIf(full)("after all of that it ends as before the update", { timeout }, async () => {
+  expect(await rollBack(machine.site, newer, accepted)).toMatchObject({ outcome: "applied" });
+  await expectServed(oldVersion, before);
+});
