@@ -71,7 +71,18 @@ export async function checkOperatorHead(reader: Reader): Promise<{ wrong: string
   if (row?.anchor !== sequence)
     return wrong(`what anchor ${Math.max(sequence, row?.anchor ?? 0)} has seen of it is not there`);
   const head = signedOf(row);
-  if (head === null) return { wrong: null, unbound: sequence > 0 };
+  if (head === null) {
+    // One row says so, that of the anchors before there were heads: beside another it was emptied by somebody.
+    const before = await reader
+      .selectFrom("operator_heads")
+      .select("anchor")
+      .where("anchor", "<", sequence)
+      .limit(1)
+      .execute();
+    return before.length === 0
+      ? { wrong: null, unbound: sequence > 0 }
+      : wrong(`what anchor ${sequence} has seen of it was changed`);
+  }
   const key = (await publicAnchorKeys(reader)).find(({ kid }) => kid === head.kid);
   const holds = key && verify(null, headBytes(head), publicKeyOf(key), Buffer.from(head.signature, "base64"));
   if (!holds || head.anchor_hash !== latest?.anchor_hash)

@@ -123,6 +123,12 @@ const damages: [string, string, string, RegExp][] = [
     /what anchor \d+ has seen of it was changed/,
   ],
   [
+    "operators' last acts, and the last anchor made one that has seen nothing of them",
+    "DELETE FROM operator_audit WHERE seq > 1; UPDATE operator_heads SET anchor_hash = NULL, seq = NULL, hash = NULL, kid = NULL, signature = NULL",
+    "record",
+    /what anchor \d+ has seen of it was changed/,
+  ],
+  [
     "revisions in another order",
     "UPDATE revisions SET number = 9 WHERE envelope = $ENVELOPE AND number = 1; UPDATE revisions SET number = 1 WHERE envelope = $ENVELOPE AND number = 2; UPDATE revisions SET number = 2 WHERE envelope = $ENVELOPE AND number = 9",
     "revision",
