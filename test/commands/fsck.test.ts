@@ -71,9 +71,7 @@ test("one of a kind is one, and not several", async () => {
   const fresh = await mkdtemp(path.join(tmpdir(), "signet-fsck-one-"));
   try {
     await signet(["config", "set", "workers=2"], { at: fresh });
-    expect((await signet(["fsck"], { at: fresh })).out).toMatch(
-      / 1 operator's act, 0 administrative acts, .* 0 leaves, /,
-    );
+    expect((await signet(["fsck"], { at: fresh })).out).toMatch(/ 1 operator's act, .* 0 leaves, /);
   } finally {
     await rm(fresh, { recursive: true, force: true });
   }
