@@ -52,7 +52,8 @@ export async function runCli(args: readonly string[], env: NodeJS.ProcessEnv, st
     return 0;
   }
   let json = rest.includes("--json");
-  const command = await loaders[name]?.();
+  // No name that every object has.
+  const command = Object.hasOwn(loaders, name) ? await loaders[name]?.() : undefined;
   if (!command) {
     const meant = nearest(name, Object.keys(loaders));
     const hint =

@@ -79,9 +79,15 @@ async function firstDenied({ dataDir, masterKeyFile }: Places): Promise<string |
       path.join(dataDir, name),
       write | constants.X_OK,
     ]),
-    ...["signet.db", "signet.db-wal", "signet.db-shm", "run/lock.db", "run/beside.db", "run/master-key.lock"].map(
-      (name): [string, number] => [path.join(dataDir, name), write],
-    ),
+    ...[
+      "signet.db",
+      "signet.db-wal",
+      "signet.db-shm",
+      "run/lock.db",
+      "run/beside.db",
+      "run/tls-lock.db",
+      "run/master-key.lock",
+    ].map((name): [string, number] => [path.join(dataDir, name), write]),
     [masterKeyFile, read],
     [path.join(dataDir, "signet.json"), read],
   ];
