@@ -37,7 +37,7 @@ export const update: Command = {
     "signet update verify FILE        check signatures and content; changes nothing",
     "signet update apply FILE         as root: back up, try, switch, and come back by itself if it does not serve",
     "signet update rollback           as root: back to the release before, with today's data where it knows them",
-    "  --accept-loss NUMBER           otherwise with the database of before the update, if that much may be lost",
+    "  --accept-loss NUMBER           otherwise with the database of before the update, if at most that much may be lost",
     "signet update resume             as root: take back, or finish, what was cut off",
     "--service UNIT|supervised        who starts the appliance again (default: signet.service, where systemd has it)",
     "--drain SECONDS                  how long work that is due may go on before it waits (default 60)",

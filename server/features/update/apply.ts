@@ -42,7 +42,7 @@ export async function applyUpdate(site: Site, { file, pinned, installed }: Apply
 /**
  * Goes back to the release before the last update: with today's data where that release knows it, otherwise with the database
  * of before, if nothing is lost by that or the loss was accepted.
- * @param accepted how many things may be lost, of all that the refusal names
+ * @param accepted how many things may be lost at most, of all that the refusal names
  * @throws AppError `conflict`; UpdateUndone after all was put back
  */
 export async function rollBack(site: Site, installed: Release, accepted: number | null = null): Promise<Journal> {

@@ -44,7 +44,7 @@ export async function wayBack(
       `${before} must not come back: the documents of ${count(loss.deleted, "envelope", "envelopes")} were deleted since.`,
     );
   const all = Object.values(loss).reduce((sum, number) => sum + number, 0);
-  if (all > 0 && accepted !== all)
+  if (all > (accepted ?? 0))
     refuse(
       `${before} would take something away. ${told(loss)}\nIf all of that may be: signet update rollback --accept-loss ${all}`,
     );
