@@ -266,6 +266,12 @@ function readList({ file, sha256: expected }: List): { all: Blob[]; allBytes: nu
 const manyFiles = 500;
 
 /**
+ * After so many bytes they are written out: a commit of the database that is flushed on the same file system has to wait for
+ * whatever lies before it, and shall not wait for gigabytes.
+ */
+const flushEveryBytes = 32 * 1024 * 1024;
+
+/**
  * Each file gets its name when it is whole; what a death leaves lies in tmp/ and is removed by the next. Everything survives a
  * loss of power once `flush` has ended.
  */
@@ -278,6 +284,7 @@ function openCopier(to: string, expected: number) {
   const each = expected < manyFiles;
   const touched = new Set<string>([to]);
   const buffer = Buffer.allocUnsafe(pieceLength);
+  let unflushed = 0;
   const folder = (name: string) => {
     if (touched.has(name)) return;
     mkdirSync(name, { recursive: true, mode: 0o700 });
@@ -308,6 +315,8 @@ function openCopier(to: string, expected: number) {
       if (found !== null) return found;
       folder(path.dirname(target));
       renameSync(draft, target);
+      unflushed += size;
+      if (!each && unflushed >= flushEveryBytes && flushFileSystem(to)) unflushed = 0;
       return null;
     },
     flush(): void {
@@ -322,10 +331,14 @@ function openCopier(to: string, expected: number) {
  * each of 20 000 files costs half a minute; where there is no such call, each is flushed.
  */
 function flushAll(folder: string): void {
-  if (process.platform === "linux" && spawnSync("sync", ["-f", folder], { stdio: "ignore" }).status === 0) return;
+  if (flushFileSystem(folder)) return;
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true }))
     if (entry.isFile()) flushOne(path.join(entry.parentPath, entry.name), "r+");
 }
+
+/** @returns false where there is no such call */
+const flushFileSystem = (folder: string): boolean =>
+  process.platform === "linux" && spawnSync("sync", ["-f", folder], { stdio: "ignore" }).status === 0;
 
 function flushOne(name: string, mode: "r" | "r+"): void {
   const handle = openSync(name, mode);
