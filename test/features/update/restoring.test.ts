@@ -8,10 +8,12 @@ import { applyUpdate, resumeUpdate, rollBack } from "../../../server/features/up
 import { readJournal } from "../../../server/features/update/journal.ts";
 import { contentOf, goodMigration, installed, oldVersion, openMachine, type TestMachine } from "./releases.ts";
 
-/** A way back that brings the database of before, cut off at each of its steps and begun again: minutes for each, so only in the whole table. */
+/**
+ * A way back that brings the database of before, cut off at each of its steps and begun again: minutes for each, so the suite
+ * leaves it out and `npm run test:long` does not.
+ */
 
 const timeout = 900_000;
-const full = process.env.SIGNET_TEST_FULL !== undefined;
 const newer = { ...installed, version: "1.1.0" };
 let machine: TestMachine;
 let before: Record<string, string>;
@@ -49,7 +51,6 @@ async function signet(...args: string[]): Promise<number | null> {
 }
 
 beforeAll(async () => {
-  if (!full) return;
   machine = await openMachine();
   machine.supervisor.start();
   await machine.serves(oldVersion);
@@ -101,19 +102,15 @@ const points: [string, "taken-back" | "returned"][] = [
 ];
 
 for (const [point, outcome] of points)
-  test.runIf(full)(
-    `a way back killed at ${point} is taken back whole, and may be begun again`,
-    { timeout },
-    async () => {
-      await killedAt(point);
-      expect(await resumeUpdate(machine.site, false)).toMatchObject({ kind: "rollback", outcome });
-      await expectServed("1.1.0", today);
-      // The database of before lies there still, and nothing else would be lost by it.
-      await expect(rollBack(machine.site, newer)).rejects.toThrow(`--accept-loss ${accepted}`);
-    },
-  );
+  test(`a way back killed at ${point} is taken back whole, and may be begun again`, { timeout }, async () => {
+    await killedAt(point);
+    expect(await resumeUpdate(machine.site, false)).toMatchObject({ kind: "rollback", outcome });
+    await expectServed("1.1.0", today);
+    // The database of before lies there still, and nothing else would be lost by it.
+    await expect(rollBack(machine.site, newer)).rejects.toThrow(`--accept-loss ${accepted}`);
+  });
 
-test.runIf(full)("after all of that it ends as before the update", { timeout }, async () => {
+test("after all of that it ends as before the update", { timeout }, async () => {
   expect(await rollBack(machine.site, newer, accepted)).toMatchObject({ outcome: "applied" });
   await expectServed(oldVersion, before);
 });
