@@ -31,7 +31,7 @@ const batch = 500;
 /** Calls of each kind that are measured without a backup; beside one, as many as there is time for. */
 const quietCalls = 300;
 /** The same priority as the threads of a backup have, so that whatever else the machine does slows both. */
-const nice = ["-n", "5"];
+const nice = ["-n", "10"];
 
 type Bench = { app: TestAppliance; home: string; recipient: string; template: string; id: string };
 type Times = { plain: number; backup: number; restore: number };

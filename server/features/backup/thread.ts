@@ -5,7 +5,7 @@ import { type Message, type Order, type Progress, runStep } from "./thread-steps
 /** The thread of the steps of a backup, one behind the other (`steps.ts` starts it). */
 
 // On Linux this is the priority of the thread, elsewhere of the whole process: people who sign come first.
-if (process.platform === "linux") setPriority(0, 5);
+if (process.platform === "linux") setPriority(0, 10);
 
 const tellEveryMs = 100;
 let told = 0;
