@@ -20,7 +20,7 @@ const manyFiles = 500;
 /**
  * After so many bytes they are written out: a commit of the database that is flushed on the same file system has to wait for
  * whatever lies before it, and shall not wait for gigabytes. Much smaller steps gain nothing: starting `sync` itself holds up
- * the process (8 MiB with rests: GET 1.56 and POST 1.64 of the pace without a backup; 32 MiB: 1.32 and 1.56).
+ * the process (8 MiB with rests: GET 1.56 and POST 1.64 of the pace without a backup; 32 MiB: 1.32 and 1.56 to 1.72).
  */
 const flushEveryBytes = 32 * 1024 * 1024;
 
