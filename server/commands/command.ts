@@ -88,6 +88,19 @@ export function table(given: readonly (readonly string[])[]): string {
     .join("\n");
 }
 
+/** What fsck counts and is more than an s away from one of it. */
+const ones = new Map([
+  ["leaves", "leaf"],
+  ["audit entries", "audit entry"],
+  ["operators' acts", "operator's act"],
+]);
+
+/** @param checked how many of what, in the plural ("blobs", "leaves") */
+export const countsOf = (checked: Readonly<Record<string, number>>): string =>
+  Object.entries(checked)
+    .map(([what, count]) => `${count} ${count === 1 ? (ones.get(what) ?? what.replace(/s$/, "")) : what}`)
+    .join(", ");
+
 /** The first line of standard input, without its end; what comes after it is not waited for. */
 export async function readLine(stdin: AsyncIterable<Uint8Array | string>): Promise<string> {
   let text = "";

@@ -3,7 +3,7 @@ import type { DrillOpener } from "../features/backup/contract.ts";
 import { beginDrill } from "../features/backup/service.ts";
 import { operator, orEnd } from "./backup.ts";
 import { openerOf, openerOptions, watched } from "./backup-opener.ts";
-import { type Command, optional, print } from "./command.ts";
+import { type Command, countsOf, optional, print } from "./command.ts";
 import { withDeps } from "./with-deps.ts";
 
 export const drill: Command = {
@@ -27,9 +27,8 @@ export const drill: Command = {
       return done;
     });
     const { ok, id, cause, checked, openedBy } = ended;
-    const counts = Object.entries(checked).map(([what, count]) => counted(count, what));
     const text = ok
-      ? `The drill passed. ${opened[openedBy]}\nChecked in the scratch: ${counts.join(", ")}.`
+      ? `The drill passed. ${opened[openedBy]}\nChecked in the scratch: ${countsOf(checked)}.`
       : `The drill failed: ${cause}`;
     print(context, { id, ok, cause, checked, openedBy, keptKeyTried: openedBy !== "appliance" }, text);
     return ok ? 0 : 1;
@@ -43,10 +42,3 @@ const opened: Record<DrillOpener, string> = {
     "The backup was opened by this appliance's own master key, which is lost with the machine. " +
     "What you keep away was not tried: signet drill --key FILE (or --passphrase-stdin) tries it.",
 };
-
-/** What was checked has a name in the plural ("audit entries", "leaves"); of one thing the singular is said. */
-function counted(count: number, what: string): string {
-  if (count !== 1) return `${count} ${what}`;
-  if (what === "leaves") return "1 leaf";
-  return `1 ${what.replace(/s'/, "'s").replace(/ies$/, "y").replace(/s$/, "")}`;
-}

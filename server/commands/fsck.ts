@@ -4,7 +4,7 @@ import { z } from "zod";
 import { type FsckProblem, type FsckReport, type FsckState, recordSteps } from "../features/evidence/findings.ts";
 import { fsck } from "../features/evidence/fsck.ts";
 import { fsckCodes, fsckKinds, isFsckCode } from "../features/evidence/fsck-codes.ts";
-import { type Command, type CommandContext, print } from "./command.ts";
+import { type Command, type CommandContext, countsOf, print } from "./command.ts";
 import { fsckBar } from "./fsck-bar.ts";
 import { withDeps } from "./with-deps.ts";
 
@@ -107,23 +107,14 @@ function tell(context: CommandContext, report: FsckReport, bytes: number, second
 }
 
 function describe(report: FsckReport, read: string): string {
-  const counts = Object.entries(report.checked).map(([what, count]) => `${count} ${count === 1 ? oneOf(what) : what}`);
   return [
-    `Checked ${counts.join(", ")} (${read}).`,
+    `Checked ${countsOf(report.checked)} (${read}).`,
     report.ok ? "Everything is whole." : "This is wrong:",
     ...grouped(report.problems),
     ...(report.notes.length > 0 ? ["Worth knowing:"] : []),
     ...grouped(report.notes),
   ].join("\n");
 }
-
-/** One of what is counted, where it is more than an s less. */
-const ones = new Map([
-  ["leaves", "leaf"],
-  ["audit entries", "audit entry"],
-  ["operators' acts", "operator's act"],
-]);
-const oneOf = (what: string): string => ones.get(what) ?? what.replace(/s$/, "");
 
 /** What to do stands once below all findings of a code. */
 function grouped(found: readonly FsckProblem[]): string[] {

@@ -70,6 +70,10 @@ export async function runInThread(
     layDown(thread);
     if (outcome instanceof StepFailed) throw outcome;
     return outcome;
+  } catch (error) {
+    // Whatever was half said, nobody takes this thread again.
+    if (!(error instanceof StepFailed)) stop();
+    throw error;
   } finally {
     signal?.removeEventListener("abort", stop);
     thread.off("message", hear).off("error", ended.reject).off("exit", gone);
