@@ -35,6 +35,9 @@ import * as handedCodes from "./0046-handed-codes.ts";
 import * as operatorHeads from "./0047-operator-heads.ts";
 import * as envelopeLists from "./0048-envelope-lists.ts";
 import * as drillOpener from "./0049-drill-opener.ts";
+import * as noStatistics from "./0050-no-statistics.ts";
+import * as envelopeSearch from "./0051-envelope-search.ts";
+import * as removedJobs from "./0052-removed-jobs.ts";
 
 /** Every step of the schema in its order. Named one by one, so that a bundle holds them all; a step that was released never changes. */
 export const migrations: readonly Migration[] = [
@@ -74,4 +77,7 @@ export const migrations: readonly Migration[] = [
   { name: "0047-operator-heads", up: operatorHeads.up },
   { name: "0048-envelope-lists", up: envelopeLists.up },
   { name: "0049-drill-opener", up: drillOpener.up },
+  { name: "0050-no-statistics", up: noStatistics.up },
+  { name: "0051-envelope-search", up: envelopeSearch.up },
+  { name: "0052-removed-jobs", up: removedJobs.up },
 ];

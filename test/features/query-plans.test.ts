@@ -88,3 +88,13 @@ test.each(questions)("%s are found by an index", async (_, index, ask) => {
   // `agg` holds the people of one envelope, for the list that rides along.
   for (const plan of plans) expect(plan).not.toMatch(/^SCAN (?!agg$|\S+ USING)|TEMP B-TREE/);
 });
+
+test.each(filters)("a search for envelopes goes by the index of texts and then by ids (%s)", async (_, filter) => {
+  const plans = await plansOf((tx) =>
+    readEnvelopes(tx, { organization: "org", testMode: false, limit: 50, q: "found", ...filter }),
+  );
+  const text = plans.join("\n");
+  expect(text.match(/SCAN envelope_search VIRTUAL TABLE INDEX 0:M1/g)).toHaveLength(2);
+  expect(text).toContain("SEARCH envelope_numbers USING INTEGER PRIMARY KEY");
+  expect(text).toContain("SEARCH envelopes USING INDEX sqlite_autoindex_envelopes_1 (id=?)");
+});

@@ -143,9 +143,14 @@ export type RevisionRow = {
   created_at: Ts;
 };
 
+/** Which row of the index of texts is of which envelope; both are kept by triggers. */
+export type NumberRow = { number: number; id: string };
+
 declare module "../../kernel/db.ts" {
   interface Tables {
     envelopes: EnvelopeRow;
+    envelope_numbers: NumberRow;
+    envelope_search: { rowid: number };
     recipients: RecipientRow;
     carbon_copies: CarbonCopyRow;
     viewers: ViewerRow;

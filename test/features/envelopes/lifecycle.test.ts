@@ -212,6 +212,26 @@ describe("viewers", () => {
   });
 });
 
+describe("viewers beyond the plan", () => {
+  it("are at most a hundred of one envelope, however many calls add them", async () => {
+    const envelope = await sentEnvelope(appliance, template);
+    const target = `/v1/envelopes/${envelope.id}/viewers`;
+    const people = (from: number, count: number) => ({
+      viewers: Array.from({ length: count }, (_, index) => ({ email: `viewer${from + index}@example.com` })),
+    });
+    expect((await post(target, people(0, 99))).status).toBe(200);
+    expect(await problemOf(appliance, target, { json: people(99, 2) })).toMatchObject({
+      status: 422,
+      errors: [{ pointer: "#/viewers", code: "max" }],
+    });
+    // Who is one already does not count twice.
+    expect((await post(target, people(90, 10))).status).toBe(200);
+    expect((await post(target, people(100, 1))).status).toBe(422);
+    expect((await post(target, people(0, 100))).status).toBe(200);
+    expect((await getEnvelope(appliance, envelope.id)).viewers).toHaveLength(100);
+  });
+});
+
 describe("resending", () => {
   it("sends a fresh link once a minute, during that person's turn only", async () => {
     const envelope = await sentEnvelope(appliance, template);
@@ -316,6 +336,22 @@ describe("the event stream", () => {
     expect(rest).toEqual(["retry", "5", "end"]);
     expect((await resume("5")).status).toBe(204);
     expect((await resume("four")).status).toBe(422);
+  });
+
+  it("ends where the last entries of a settled envelope are missing, instead of asking for them for ever", async () => {
+    const { id } = await sentEnvelope(appliance, parallel);
+    await post(`/v1/envelopes/${id}/void`, { reason: "over" });
+    await appliance.deps.db.tx(async (tx) => {
+      await sql`drop trigger audit_entries_no_delete`.execute(tx);
+      await tx.deleteFrom("audit_entries").where("envelope", "=", id).where("seq", ">", 3).execute();
+      await sql`create trigger audit_entries_no_delete before delete on audit_entries begin select raise(abort, 'audit_entries is append-only'); end`.execute(
+        tx,
+      );
+    });
+    const told = [];
+    const response = await appliance.call(`/v1/envelopes/${id}/events/stream`);
+    for await (const event of streamed(response)) told.push(event.id ?? event.event ?? "retry");
+    expect(told).toEqual(["retry", "1", "2", "3", "end"]);
   });
 
   it("stays open while the seal is pending", async () => {
