@@ -1,5 +1,5 @@
 import type { BackupProgress } from "./contract.ts";
-import type { Progress } from "./thread-steps.ts";
+import type { Progress } from "./steps.ts";
 
 /** What this process does about backups at this moment, for whoever watches; what became of it stands in the database. */
 export type Activity = ReturnType<typeof createActivity>;

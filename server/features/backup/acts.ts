@@ -12,7 +12,8 @@ import { machineOf, type Opened, openAsAppliance, openAsRecipient } from "./open
 import type { Opener } from "./recipient.ts";
 import { backupFolder, backupSettings } from "./settings.ts";
 import * as store from "./store.ts";
-import { openTarget, type Target, TargetBusy } from "./target.ts";
+import { openTarget, type Target, whileLocked } from "./target.ts";
+import { TargetBusy } from "./target-errors.ts";
 import { type Problem, verifyParts } from "./verify.ts";
 import { BackupRefused, type Work, writeBackup } from "./write.ts";
 
@@ -75,22 +76,21 @@ export type VerifyAsked = { id: string | undefined; actor: Actor; opener?: Opene
  */
 export async function performVerify(deps: Deps, { id, actor, opener }: VerifyAsked, work: Work): Promise<Ended> {
   const target = openTarget(backupFolder(deps.config));
-  const release = await lockToRead(target);
-  try {
-    // A name that was mistyped is no damaged backup.
-    if (id !== undefined && !(await target.ids()).includes(id)) throw notFound(`The backup ${id}`);
-    const manifest = await target.read(id ?? (await newestOwn(target, deps, opener)));
-    const opened = opener ? openAsRecipient(target, manifest, opener) : openAsAppliance(manifest, deps.secrets);
-    const cause = describeProblems(await verifyParts(target, manifest, opened, work));
-    return verified(deps, { id: manifest.id, manifest, cause, actor });
-  } catch (error) {
-    const denial = denialIn(error);
-    if (denial) throw new BackupRefused(unreadableBy(denial, target.folder), { cause: error });
-    if (!(error instanceof BackupDamaged) || id === undefined) throw error;
-    return verified(deps, { id, manifest: null, cause: error.message, actor });
-  } finally {
-    await release();
-  }
+  return await whileRead(target, work, async (locked) => {
+    try {
+      // A name that was mistyped is no damaged backup.
+      if (id !== undefined && !(await target.ids()).includes(id)) throw notFound(`The backup ${id}`);
+      const manifest = await target.read(id ?? (await newestOwn(target, deps, opener)));
+      const opened = opener ? await openAsRecipient(target, manifest, opener) : openAsAppliance(manifest, deps.secrets);
+      const cause = describeProblems(await verifyParts(target, manifest, opened, locked));
+      return verified(deps, { id: manifest.id, manifest, cause, actor });
+    } catch (error) {
+      const denial = denialIn(error);
+      if (denial) throw new BackupRefused(unreadableBy(denial, target.folder), { cause: error });
+      if (!(error instanceof BackupDamaged) || id === undefined) throw error;
+      return verified(deps, { id, manifest: null, cause: error.message, actor });
+    }
+  });
 }
 
 type Verified = { id: string; manifest: Manifest | null; cause: string | null; actor: Actor };
@@ -150,27 +150,26 @@ export async function performDrill(
     },
   });
   const target = openTarget(backupFolder(deps.config));
-  const release = await lockToRead(target);
-  try {
-    const manifest = await target.read(backup ?? (await newestOwn(target, deps, opener)));
-    tried = manifest.id;
-    const opened = openForRestore(target, manifest, { opener, secrets: deps.secrets });
-    const { ok, checked, problems } = await drillBackup(deps, { ...work, target, manifest, opened, scratch });
-    return ended(ok ? null : problems.slice(0, 3).join("; ") || "something is wrong", checked);
-  } catch (error) {
-    if (isPassing(error, work)) throw error;
-    return ended(causeOf(error, target.folder), {});
-  } finally {
-    await release();
-  }
+  return await whileRead(target, work, async (locked) => {
+    try {
+      const manifest = await target.read(backup ?? (await newestOwn(target, deps, opener)));
+      tried = manifest.id;
+      const opened = await openForRestore(target, manifest, { opener, secrets: deps.secrets });
+      const { ok, checked, problems } = await drillBackup(deps, { ...locked, target, manifest, opened, scratch });
+      return ended(ok ? null : problems.slice(0, 3).join("; ") || "something is wrong", checked);
+    } catch (error) {
+      if (isPassing(error, work)) throw error;
+      return ended(causeOf(error, target.folder), {});
+    }
+  });
 }
 
 const openerKind = (opener: Opener | undefined): DrillOpener =>
   opener === undefined ? "appliance" : opener.kind === "x25519" ? "key" : "passphrase";
 
-/** @throws BackupRefused where this user may not read the folder */
-async function lockToRead(target: Target): Promise<() => Promise<void>> {
-  return await target.lock("shared").catch((error: unknown) => {
+/** Others may read at the same time. @throws BackupRefused where this user may not read the folder */
+async function whileRead<T>(target: Target, work: Work, perform: (work: Work) => Promise<T>): Promise<T> {
+  return await whileLocked(target, "shared", { work, perform }).catch((error: unknown) => {
     throw isDenied(error) ? new BackupRefused(causeOf(error, target.folder), { cause: error }) : error;
   });
 }
@@ -189,14 +188,14 @@ async function newestOwn(
   return (own.find(({ id }) => !isAhead(id, clock)) ?? own[0])?.id;
 }
 
-function openForRestore(
+async function openForRestore(
   target: Target,
   manifest: Manifest,
   by: { opener: Opener | undefined; secrets: Opened["secrets"] },
 ) {
-  if (by.opener) return openAsRecipient(target, manifest, by.opener);
+  if (by.opener) return await openAsRecipient(target, manifest, by.opener);
   const opened = openAsAppliance(manifest, by.secrets);
-  return { ...opened, machine: machineOf(target, manifest, opened.backupKey) };
+  return { ...opened, machine: await machineOf(target, manifest, opened.backupKey) };
 }
 
 function describeProblems(problems: readonly Problem[]): string | null {

@@ -40,6 +40,9 @@ const BackupRun = z.object({
   verifiedAt: Ts.nullable(),
 });
 
+/** How many of what a drill went through. */
+export const Checked = z.record(z.string(), z.int());
+
 const Drill = z.object({
   id: z.string(),
   backup: z.string().nullable(),
@@ -47,7 +50,7 @@ const Drill = z.object({
   startedAt: Ts,
   endedAt: Ts.nullable(),
   cause: z.string().nullable(),
-  checked: z.record(z.string(), z.int()),
+  checked: Checked,
   /** Null while it runs, when it came to no backup, and for those of before this was noted. */
   openedBy: z.enum(drillOpeners).nullable(),
   ageHours: z.int(),

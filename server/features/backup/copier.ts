@@ -1,10 +1,11 @@
 import { spawnSync } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, readSync, renameSync, rmSync } from "node:fs";
 import path from "node:path";
 import { writeAll } from "./sealed-file.ts";
 import { openPlainFile, refuseLinkedFolder } from "./target-files.ts";
 
-/** Copies blobs, many of them, so that none counts before it is whole (used in the thread of the steps only: its calls wait). */
+/** Copies blobs, many of them, so that none counts before it is whole (used in the process of the steps only: its calls wait). */
 
 export type Blob = { sha256: string; size: number };
 
@@ -19,10 +20,9 @@ const manyFiles = 500;
 
 /**
  * After so many bytes they are written out: a commit of the database that is flushed on the same file system has to wait for
- * whatever lies before it, and shall not wait for gigabytes. Much smaller steps gain nothing: starting `sync` itself holds up
- * the process (8 MiB with rests: GET 1.56 and POST 1.64 of the pace without a backup; 32 MiB: 1.32 and 1.56 to 1.72).
+ * whatever lies before it, and shall not wait for gigabytes.
  */
-const flushEveryBytes = 32 * 1024 * 1024;
+const flushEveryBytes = 8 * 1024 * 1024;
 
 /**
  * Each file gets its name when it is whole; what a death leaves lies in tmp/ and is removed by the next. Everything survives a
@@ -33,7 +33,8 @@ export function openCopier(to: string, expected: number) {
   const drafts = path.join(to, "tmp");
   rmSync(drafts, { recursive: true, force: true });
   mkdirSync(drafts, { recursive: true, mode: 0o700 });
-  const draft = path.join(drafts, "draft");
+  // A name of its own: the process of a service that was killed may write its last file while the next one begins here.
+  const draft = path.join(drafts, randomUUID());
   const each = expected < manyFiles;
   const touched = new Set<string>([to]);
   const buffer = Buffer.allocUnsafe(pieceLength);

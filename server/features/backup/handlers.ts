@@ -1,12 +1,12 @@
 import type { Deps } from "../../kernel/deps.ts";
-import { type Commit, handle, type JobBinding, type JobContext, RetryLater } from "../../kernel/job-runner.ts";
+import { type Commit, GiveUp, handle, type JobBinding, type JobContext, RetryLater } from "../../kernel/job-runner.ts";
 import type { Activity } from "./activity.ts";
 import { type Ended, performBackup, performDrill, performVerify } from "./acts.ts";
 import type { BackupProgress } from "./contract.ts";
 import { runBackup, runDrill, runVerify } from "./jobs.ts";
 import * as store from "./store.ts";
-import { TargetBusy } from "./target.ts";
-import type { Work } from "./write.ts";
+import { TargetBusy } from "./target-errors.ts";
+import { BackupRefused, type Work } from "./write.ts";
 
 const busyMs = 30_000;
 
@@ -22,8 +22,9 @@ export function createBackupHandlers(deps: Deps, activity: Activity): JobBinding
     { isWanted, perform }: { isWanted: () => Promise<boolean>; perform: (work: Work) => Promise<Ended> },
   ): Promise<Commit | undefined> {
     const act = activity.begin(about, signal);
+    const stuck = (message: string) => deps.log.warn(about, message);
     try {
-      const commit = (await isWanted()) ? (await perform(act)).commit : undefined;
+      const commit = (await isWanted()) ? (await perform({ ...act, stuck })).commit : undefined;
       act.end();
       return commit;
     } catch (error) {
@@ -46,7 +47,7 @@ export function createBackupHandlers(deps: Deps, activity: Activity): JobBinding
     handle(runVerify, ({ id, actor }, context) =>
       run({ kind: "verify", id }, context, {
         isWanted: () => store.hasJob(deps.db.read, runVerify.name, id),
-        perform: (work) => performVerify(deps, { id, actor }, work),
+        perform: (work) => performVerify(deps, { id, actor }, work).catch(untilAllowed),
       }),
     ),
     handle(runDrill, ({ id, backup }, context) =>
@@ -56,4 +57,9 @@ export function createBackupHandlers(deps: Deps, activity: Activity): JobBinding
       }),
     ),
   ];
+}
+
+/** Time does not give files to another user: the job ends with what would, and is queued again by whoever has done it. */
+function untilAllowed(error: unknown): never {
+  throw error instanceof BackupRefused ? new GiveUp(error.message, { cause: error }) : error;
 }

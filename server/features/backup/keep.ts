@@ -1,3 +1,5 @@
+import type { RunStatus } from "./contract.ts";
+
 /** How many backups stay. */
 export type Keep = { last: number; daily: number; weekly: number; monthly: number };
 
@@ -18,10 +20,24 @@ export function parseKeep(parts: readonly string[]): Keep {
 type Dated = { id: string; createdAt: string };
 
 /**
+ * What may go of an appliance's backups: one that was not found whole keeps no place that a whole one needs, and goes when it would
+ * have gone as a whole one.
+ * @param noted what became of each; of another life of the data folder nothing is known, and such a one counts as whole
+ */
+export function letGo(own: readonly Dated[], noted: ReadonlyMap<string, RunStatus>, keep: Keep): string[] {
+  const isWhole = ({ id }: Dated) => !notWhole.some((status) => status === noted.get(id));
+  const others = new Set(own.filter((one) => !isWhole(one)).map(({ id }) => id));
+  return [...superseded(own.filter(isWhole), keep), ...superseded(own, keep).filter((id) => others.has(id))];
+}
+
+/** Complete when it failed or was cancelled, it was never read again. */
+const notWhole: readonly RunStatus[] = ["damaged", "failed", "cancelled"];
+
+/**
  * What may go: everything but the newest ones and the newest of each of the last days, weeks (from Monday) and months, in UTC.
  * @param backups that are whole, in any order
  */
-export function superseded(backups: readonly Dated[], keep: Keep): string[] {
+function superseded(backups: readonly Dated[], keep: Keep): string[] {
   const newestFirst = backups.toSorted((a, b) => (a.id < b.id ? 1 : -1));
   const kept = new Set(newestFirst.slice(0, keep.last).map(({ id }) => id));
   const periods = [

@@ -4,7 +4,6 @@ import { open } from "node:fs/promises";
 import path from "node:path";
 import { z } from "zod";
 import { canonicalize } from "../../kernel/canonical.ts";
-import { writeDurably } from "../../kernel/durable.ts";
 import { equalInConstantTime, type Secrets } from "../../kernel/secrets.ts";
 import { Hex64, Ts } from "../../kernel/wire.ts";
 import { WrappedKey } from "./recipient.ts";
@@ -12,6 +11,7 @@ import { openPlainFile, plainFileSize } from "./target-files.ts";
 
 /** What a backup holds: written last, so that a backup without it is none. */
 
+export const manifestFile = "manifest.json";
 /** Names of the files beside the manifest. */
 export const databaseFile = "signet.db.sgx";
 export const machineFile = "machine.json.sgx";
@@ -46,9 +46,11 @@ export const Manifest = z.object({
 });
 export type Manifest = z.infer<typeof Manifest>;
 
+export const damagedCode = "BACKUP_DAMAGED";
+
 /** A backup cannot be used: a part of it is missing or was changed. */
 export class BackupDamaged extends Error {
-  readonly code = "BACKUP_DAMAGED";
+  readonly code = damagedCode;
   override name = "BackupDamaged";
 }
 
@@ -59,19 +61,20 @@ function macOf(
   return secrets.hmac("backup-manifest", canonicalize(rest)).toString("hex");
 }
 
-/** Durable when it resolves. */
-export async function writeManifest(folder: string, body: Omit<Manifest, "mac">, secrets: Secrets): Promise<Manifest> {
-  const manifest = { ...body, mac: macOf(body, secrets) };
-  await writeDurably(path.join(folder, "manifest.json"), `${JSON.stringify(manifest, null, 2)}\n`);
-  return manifest;
-}
+/** Signs it under the master key. */
+export const signManifest = (body: Omit<Manifest, "mac">, secrets: Secrets): Manifest => ({
+  ...body,
+  mac: macOf(body, secrets),
+});
+
+export const textOfManifest = (manifest: Manifest): string => `${JSON.stringify(manifest, null, 2)}\n`;
 
 /** @throws BackupDamaged; whether it is genuine is asked with `proveManifest` */
 export async function readManifest(folder: string): Promise<Manifest> {
   const id = path.basename(folder);
   let text: string;
   try {
-    text = readPlainText(path.join(folder, "manifest.json"));
+    text = readPlainText(path.join(folder, manifestFile));
   } catch (cause) {
     throw new BackupDamaged(`${folder} has no manifest that can be read`, { cause });
   }

@@ -1,10 +1,10 @@
-import path from "node:path";
 import { masterKeyFingerprint, openSecrets, SealedTextDamaged, type Secrets } from "../../kernel/secrets.ts";
 import { type Machine, parseMachine } from "./machine.ts";
 import { BackupDamaged, type Manifest, machineFile, proveManifest } from "./manifest.ts";
 import { type Opener, unwrapBackupKey, WrongBackupKey } from "./recipient.ts";
-import { fileKey, openSealedFile } from "./sealed-file.ts";
+import { fileKey } from "./sealed-file.ts";
 import type { Target } from "./target.ts";
+import { StepLost } from "./target-errors.ts";
 
 /** A backup whose key was found: `secrets` are those of the master key that everything in it lies under. */
 export type Opened = { backupKey: Buffer; secrets: Secrets };
@@ -26,9 +26,13 @@ export function openAsAppliance(manifest: Manifest, secrets: Secrets): Opened {
 }
 
 /** Opens a backup as its recipient, who needs nothing else. @throws WrongBackupKey, BackupDamaged */
-export function openAsRecipient(target: Target, manifest: Manifest, opener: Opener): Opened & { machine: Machine } {
+export async function openAsRecipient(
+  target: Target,
+  manifest: Manifest,
+  opener: Opener,
+): Promise<Opened & { machine: Machine }> {
   const backupKey = unwrapBackupKey(manifest.keys.recipient, opener, manifest.id);
-  const machine = machineOf(target, manifest, backupKey);
+  const machine = await machineOf(target, manifest, backupKey);
   const masterKey = Buffer.from(machine.masterKey, "base64");
   if (masterKeyFingerprint(masterKey) !== manifest.masterKey)
     throw new BackupDamaged(`the backup ${manifest.id} holds another master key than it says`);
@@ -37,16 +41,15 @@ export function openAsRecipient(target: Target, manifest: Manifest, opener: Open
   return { backupKey, secrets, machine };
 }
 
-/** @throws BackupDamaged */
-export function machineOf(target: Target, manifest: Manifest, backupKey: Buffer): Machine {
-  const parts: Buffer[] = [];
+/** @throws BackupDamaged, StepLost */
+export async function machineOf(target: Target, manifest: Manifest, backupKey: Buffer): Promise<Machine> {
   try {
     const key = fileKey(backupKey, manifest.id, machineFile);
-    const file = path.join(target.folderOf(manifest.id), machineFile);
-    const sha256 = openSealedFile(file, key, (plain) => void parts.push(plain));
+    const { text, sha256 } = await target.openPart(manifest.id, machineFile, key);
     if (sha256 !== manifest.files[machineFile].sha256) throw new Error("it is another file than the manifest names");
-    return parseMachine(Buffer.concat(parts).toString("utf8"));
+    return parseMachine(text);
   } catch (cause) {
+    if (cause instanceof StepLost) throw cause;
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new BackupDamaged(`the machine's part of ${manifest.id} cannot be read: ${reason}`, { cause });
   }

@@ -14,11 +14,11 @@ import { isDenied, unwritableBy } from "./denied.ts";
 import { type Machine, placeFiles } from "./machine.ts";
 import { BackupDamaged, databaseFile, type Manifest } from "./manifest.ts";
 import type { Opened } from "./opened.ts";
+import { runInProcess } from "./run-step.ts";
 import { fileKey } from "./sealed-file.ts";
-import { runInThread } from "./steps.ts";
+import type { Outcome } from "./steps.ts";
 import { readHeads } from "./store.ts";
 import type { Target } from "./target.ts";
-import type { Outcome } from "./thread-steps.ts";
 import { listOf, proveList } from "./verify.ts";
 import type { Work } from "./write.ts";
 
@@ -50,17 +50,18 @@ export type Restore = Work & {
  * @throws RestoreRefused, BackupDamaged; errors of the machine
  */
 export async function restoreBackup(restore: Restore): Promise<Outcome["problems"]> {
-  const { target, manifest, opened, to, masterKeyFile, signal } = restore;
+  const { target, manifest, opened, to, masterKeyFile, signal, stuck } = restore;
   await refuseUnfit(restore);
   await advising(to, async () => {
-    await mkdir(path.join(to, "blobs"), { recursive: true, mode: 0o700 });
     const mark = { v: 1, id: manifest.id, at: restore.clock.ts() };
     await writeDurably(path.join(to, restoreMark), `${JSON.stringify(mark)}\n`);
+    // Behind the mark: a death between the two would leave a folder that is neither empty nor begun.
+    await mkdir(path.join(to, "blobs"), { recursive: true, mode: 0o700 });
   });
   restore.reached?.("begun");
-  await proveList(target, manifest);
+  await proveList(target, manifest, { signal, stuck });
   const folder = target.folderOf(manifest.id);
-  const { problems } = await runInThread(
+  const { problems } = await runInProcess(
     {
       step: "bring",
       from: target.blobsOf(manifest.masterKey),
@@ -68,7 +69,7 @@ export async function restoreBackup(restore: Restore): Promise<Outcome["problems
       list: listOf(target, manifest),
       keys: opened.secrets.wrapKeys(),
     },
-    { signal, told: (progress) => restore.told("restore", progress) },
+    { signal, stuck, told: (progress) => restore.told("restore", progress) },
   );
   const [first] = problems;
   if (first && !restore.leaveDamaged) {
@@ -80,9 +81,9 @@ export async function restoreBackup(restore: Restore): Promise<Outcome["problems
   const draft = path.join(to, "signet.db.restoring");
   for (const end of ["", "-wal", "-shm"]) await rm(`${draft}${end}`, { force: true });
   const key = fileKey(opened.backupKey, manifest.id, databaseFile);
-  const found = await runInThread(
+  const found = await runInProcess(
     { step: "open", from: path.join(folder, databaseFile), to: draft, key },
-    { signal, told: (progress) => restore.told("database", progress) },
+    { signal, stuck, told: (progress) => restore.told("database", progress) },
   );
   if (found.sha256 !== manifest.files[databaseFile].sha256)
     throw new BackupDamaged(`the database of ${manifest.id} is another file than its manifest names`);
@@ -142,7 +143,8 @@ const Mark = z.object({ v: z.literal(1), id: z.string(), at: Ts });
 
 async function refuseUnfit({ to, manifest, opened, masterKeyFile }: Restore): Promise<void> {
   await advising(to, () => mkdir(to, { recursive: true, mode: 0o700 }));
-  const names = (await readdir(to)).filter((name) => name !== "lost+found");
+  // A death in the middle of the mark leaves its draft.
+  const names = (await readdir(to)).filter((name) => name !== "lost+found" && name !== `${restoreMark}.tmp`);
   const begun = await readFile(path.join(to, restoreMark), "utf8").then(
     (text) => Mark.safeParse(JSON.parse(text)).data?.id ?? null,
     () => null,

@@ -6,7 +6,7 @@ import { openPlainFile } from "./target-files.ts";
  * A file of a backup, encrypted in chunks, so that a database of any size is never held in memory:
  * magic (4) | for each MiB of content: ciphertext | tag (16). AES-256-GCM under a key of its own per backup and name; the nonce
  * counts the chunks and says which is the last, so that none can be left out, moved or cut off. With calls that wait: for a
- * thread of its own.
+ * process of its own.
  */
 
 const magic = Buffer.from("SGX1");

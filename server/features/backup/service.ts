@@ -7,16 +7,18 @@ import { enqueue } from "../../kernel/jobs.ts";
 import { type Actor, systemActor } from "../../kernel/wire.ts";
 import { recordOperatorAct } from "../appliance/operator-audit.ts";
 import type { Activity } from "./activity.ts";
-import type { Backup, BackupProgress, BackupState, Trigger } from "./contract.ts";
+import { type Backup, type BackupProgress, type BackupState, Checked, type Trigger } from "./contract.ts";
 import { isAhead, latestDate } from "./dates.ts";
-import { causeOf } from "./denied.ts";
+import { causeOf, isDenied, unreadableBy } from "./denied.ts";
 import { runBackup, runDrill, runVerify } from "./jobs.ts";
 import { BackupDamaged } from "./manifest.ts";
 import { openAsAppliance } from "./opened.ts";
 import { WrongBackupKey } from "./recipient.ts";
 import { backupFolder, backupSettings, isSetUp, NoBackupSettings } from "./settings.ts";
 import * as store from "./store.ts";
-import { newBackupId, openTarget, TargetBusy } from "./target.ts";
+import { newBackupId, openTarget, type Target } from "./target.ts";
+import { StepLost, TargetBusy, TargetSilent } from "./target-errors.ts";
+import type { Found } from "./target-folder.ts";
 
 /** What administrators ask for; the jobs do it (`acts.ts`). */
 
@@ -34,7 +36,6 @@ export async function readBackupState(
   const drill = await store.lastDrill(db.read, latest);
   const ready = isSetUp(config);
   const verifiedAt = verified?.verified_at ?? null;
-  const intervalMs = config.backupIntervalHours * hourMs;
   return {
     settings: ready
       ? {
@@ -56,8 +57,17 @@ export async function readBackupState(
           }
         : null,
     lastDrill: drill ? { ...presentDrill(drill), ageHours: hoursSince(drill.started_at, clock) } : null,
-    nextAt: ready ? toTs(Math.max(clock.now(), last ? Date.parse(last.started_at) + intervalMs : 0)) : null,
+    nextAt: ready ? toTs(Math.max(clock.now(), dueAt(last, config))) : null,
   };
+}
+
+/** One that failed is tried again after an hour. */
+function dueAt(
+  last: store.RunRow | undefined,
+  { backupIntervalHours }: Pick<Deps["config"], "backupIntervalHours">,
+): number {
+  if (!last) return 0;
+  return Date.parse(last.started_at) + hourMs * (last.status === "failed" ? 1 : backupIntervalHours);
 }
 
 const jobs = { backup: runBackup, verify: runVerify, drill: runDrill } as const;
@@ -96,21 +106,18 @@ const presentDrill = (row: store.DrillRow) => ({
   startedAt: row.started_at,
   endedAt: row.ended_at,
   cause: row.cause,
-  checked: JSON.parse(row.checked) as Record<string, number>,
+  checked: Checked.parse(JSON.parse(row.checked)),
   openedBy: row.opened_by,
 });
 
 /** @throws AppError `conflict` when no folder is set or it cannot be read */
 export async function listBackups({ config, clock, db }: Reads): Promise<Backup[]> {
   const target = openTarget(refusing(() => backupFolder(config)));
-  const found = await target.list().catch((cause: unknown) => {
-    const reason = causeOf(cause, target.folder);
-    throw new AppError("conflict", { detail: `The backups in ${target.folder} cannot be read: ${reason}`, cause });
-  });
+  const found = await target.list().catch((cause: unknown) => refuseUnread(target, cause));
   const runs = new Map((await store.listRuns(db.read, 10_000)).map((run) => [run.id, run]));
-  return found.map(({ id, manifest }) => {
+  return found.map(({ id, manifest, unreadable }) => {
     const run = runs.get(id);
-    const damaged = manifest === null || run?.status === "damaged";
+    const damaged = (manifest === null && unreadable === null) || run?.status === "damaged";
     const verifiedAt = run?.verified_at ?? null;
     return {
       id,
@@ -124,9 +131,22 @@ export async function listBackups({ config, clock, db }: Reads): Promise<Backup[
       status: damaged ? "damaged" : verifiedAt === null ? "unverified" : "verified",
       verifiedAt,
       ahead: isAhead(id, clock),
-      cause: manifest === null ? "Its manifest is missing or damaged." : (run?.cause ?? null),
+      cause: manifest === null ? whyWithout(unreadable, target.folder) : (run?.cause ?? null),
     };
   });
+}
+
+/** What this user may not read, and what the disk or share did not give this time, is not damaged for that. */
+function whyWithout(unreadable: Found["unreadable"], folder: string): string {
+  if (unreadable === null) return "Its manifest is missing or damaged.";
+  const error = Object.assign(new Error(unreadable.message), { code: unreadable.code });
+  if (isDenied(error)) return `Its manifest cannot be read: ${unreadableBy(error, folder)}`;
+  return `Its manifest cannot be read: ${unreadable.message}: see that the disk or share of ${folder} is there and sound, then verify it.`;
+}
+
+function refuseUnread(target: Target, cause: unknown): never {
+  const reason = causeOf(cause, target.folder);
+  throw new AppError("conflict", { detail: `The backups in ${target.folder} cannot be read: ${reason}`, cause });
 }
 
 /** Puts a backup into the queue. @throws AppError `conflict` when something runs, or it is not set up */
@@ -227,8 +247,7 @@ export async function scheduleBackup(deps: Deps, activity: Pick<Activity, "expec
   await endForsaken(deps);
   if ((await store.openRuns(deps.db.read)).length > 0) return;
   const last = await store.lastRun(deps.db.read, latestDate(deps.clock));
-  const wait = last?.status === "failed" ? hourMs : deps.config.backupIntervalHours * hourMs;
-  if (last && deps.clock.now() - Date.parse(last.started_at) < wait - earlyMs) return;
+  if (deps.clock.now() < dueAt(last, deps.config) - earlyMs) return;
   await enqueueBackup(deps, activity, { actor: systemActor, trigger: "schedule" });
 }
 
@@ -249,7 +268,8 @@ async function endForsaken(deps: Deps): Promise<void> {
   const release = await openTarget(backupFolder(deps.config))
     .lock("exclusive")
     .catch((error: unknown) => {
-      if (error instanceof TargetBusy) return null;
+      // Who is at work on a share that is gone still holds it when it is back.
+      if (error instanceof TargetBusy || error instanceof TargetSilent) return null;
       return async () => undefined;
     });
   if (release === null) return;
@@ -281,16 +301,19 @@ async function refuseBusy({ db }: Pick<Deps, "db">, activity: Activity): Promise
 }
 
 async function requireBackup({ config }: Pick<Deps, "config">, id: string | undefined): Promise<void> {
-  const ids = await openTarget(refusing(() => backupFolder(config))).ids();
+  const target = openTarget(refusing(() => backupFolder(config)));
+  const ids = await target.ids().catch((cause: unknown) => refuseUnread(target, cause));
   if (id === undefined ? ids.length === 0 : !ids.includes(id))
     throw notFound(id === undefined ? "A backup" : `The backup ${id}`);
 }
 
 /** Of another appliance, or of before a rotation of the master key: only its recipient can open it. */
 async function refuseForeign({ config, secrets }: Pick<Deps, "config" | "secrets">, id: string): Promise<void> {
+  const target = openTarget(backupFolder(config));
   try {
-    openAsAppliance(await openTarget(backupFolder(config)).read(id), secrets);
+    openAsAppliance(await target.read(id), secrets);
   } catch (cause) {
+    if (cause instanceof StepLost) refuseUnread(target, cause);
     if (cause instanceof WrongBackupKey) throw new AppError("conflict", { detail: `${cause.message}.`, cause });
     // What is damaged the check itself finds and notes.
     if (!(cause instanceof BackupDamaged)) throw cause;
@@ -306,6 +329,7 @@ function refusing<T>(read: () => T): T {
 }
 
 function asConflict(error: unknown): never {
-  if (error instanceof NoBackupSettings) throw new AppError("conflict", { detail: `${error.message}.` });
+  if (error instanceof NoBackupSettings || error instanceof StepLost)
+    throw new AppError("conflict", { detail: `${error.message}.`, cause: error });
   throw error;
 }

@@ -1,8 +1,10 @@
-import { lstat, readFile, readlink, realpath } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import path from "node:path";
 import type { Config } from "../../config.ts";
 import { type Keep, parseKeep } from "./keep.ts";
 import type { Recipient } from "./recipient.ts";
+import { openTarget } from "./target.ts";
+import { realPathOf } from "./target-folder.ts";
 
 export type BackupSettings = {
   folder: string;
@@ -45,25 +47,11 @@ export function backupFolder({ backupDir }: Pick<Config, "backupDir">): string {
  */
 export async function refuseInside({ backupDir, dataDir }: Pick<Config, "dataDir" | "backupDir">): Promise<void> {
   if (backupDir === undefined) return;
-  const real = await realPathOf(path.resolve(backupDir));
+  const real = await openTarget(path.resolve(backupDir)).realPath();
   const inside = path.relative(await realPathOf(path.resolve(dataDir)), real);
   if (inside !== "" && (inside === ".." || inside.startsWith(`..${path.sep}`) || path.isAbsolute(inside))) return;
   const leads = real === path.resolve(backupDir) ? "lies" : `leads to ${real}, which lies`;
   throw new NoBackupSettings(`SIGNET_BACKUP_DIR ${leads} in the data folder: choose one on another disk`);
-}
-
-/** Where a path leads, also one whose end is not there yet. */
-async function realPathOf(place: string): Promise<string> {
-  try {
-    return await realpath(place);
-  } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;
-  }
-  const folder = path.dirname(place);
-  if (folder === place) return place;
-  const found = await lstat(place).catch(() => null);
-  if (found?.isSymbolicLink()) return await realPathOf(path.resolve(folder, await readlink(place)));
-  return path.join(await realPathOf(folder), path.basename(place));
 }
 
 const shortestPassphrase = 12;

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { mkdir, rm, stat } from "node:fs/promises";
+import { mkdir, rm } from "node:fs/promises";
 import path from "node:path";
 import { openDatabase } from "../../kernel/db.ts";
 import type { Deps } from "../../kernel/deps.ts";
@@ -9,31 +9,31 @@ import { lockStore } from "../../kernel/store-lock.ts";
 import { version } from "../../version.ts";
 import type { BackupProgress, RunStatus } from "./contract.ts";
 import { isAhead } from "./dates.ts";
-import { isDenied } from "./denied.ts";
-import { superseded } from "./keep.ts";
+import type { Watched } from "./helper-process.ts";
+import { letGo } from "./keep.ts";
 import { readMachine, textOfMachine } from "./machine.ts";
 import {
   BackupDamaged,
   databaseFile,
-  digestFile,
   isGenuine,
   listFile,
   type Manifest,
   machineFile,
-  writeManifest,
+  signManifest,
+  textOfManifest,
 } from "./manifest.ts";
 import { applianceContext, openAsAppliance } from "./opened.ts";
 import { wrapBackupKey } from "./recipient.ts";
+import { runInProcess } from "./run-step.ts";
 import { fileKey } from "./sealed-file.ts";
 import type { BackupSettings } from "./settings.ts";
-import { runInThread } from "./steps.ts";
+import type { Order, Outcome, Progress } from "./steps.ts";
 import { readHeads } from "./store.ts";
-import { openTarget, type Target, TargetBusy } from "./target.ts";
-import type { Order, Outcome, Progress } from "./thread-steps.ts";
+import { openTarget, type Target, whileLocked } from "./target.ts";
+import { TargetBusy } from "./target-errors.ts";
 import { listOf, type Problem, proveList, verifyParts } from "./verify.ts";
 
-export type Work = {
-  signal?: AbortSignal | undefined;
+export type Work = Watched & {
   told: (step: BackupProgress["step"], progress: Progress | null) => void;
   /** Called behind each step; the crash tests end the process there. */
   reached?: ((point: string) => void) | undefined;
@@ -61,29 +61,23 @@ export async function writeBackup(
 ): Promise<Written> {
   const target = openTarget(settings.folder);
   await refuseUnfit(target, usedBefore);
-  const releaseTarget = await target.lock("exclusive");
-  try {
-    const releaseStore = await lockStore(deps.config.dataDir);
-    if (releaseStore === null) throw new TargetBusy("the files of deleted documents are being collected");
-    try {
-      return await write(deps, { settings, target, id, work, noted });
-    } finally {
-      await releaseStore();
-    }
-  } finally {
-    await releaseTarget();
-  }
+  return await whileLocked(target, "exclusive", {
+    work,
+    async perform(locked) {
+      const releaseStore = await lockStore(deps.config.dataDir);
+      if (releaseStore === null) throw new TargetBusy("the files of deleted documents are being collected");
+      try {
+        return await write(deps, { settings, target, id, work: locked, noted });
+      } finally {
+        await releaseStore();
+      }
+    },
+  });
 }
-
-const unlessDenied = (error: unknown): null => {
-  if (isDenied(error)) throw error;
-  return null;
-};
 
 /** A share that is not mounted looks like an empty folder: nothing may be written below its mount point. */
 async function refuseUnfit(target: Target, usedBefore: boolean): Promise<void> {
-  const found = await stat(target.folder).catch(unlessDenied);
-  if (!found?.isDirectory())
+  if (!(await target.isFolder()))
     throw new BackupRefused(`${target.folder} is no folder: make it, or mount the share that it lies on`);
   if (usedBefore && !(await target.isUsed()))
     throw new BackupRefused(
@@ -121,10 +115,11 @@ async function writeParts(
   if (before !== null)
     throw new BackupRefused("the master key is half replaced: end that first with signet keys rotate-master");
   const masterKey = masterKeyFingerprint(current);
-  const partial = await target.begin(id);
+  const watched = { signal: work.signal, stuck: work.stuck };
+  const partial = await target.begin(id, watched);
   const backupKey = randomBytes(32);
   const step = (name: BackupProgress["step"], order: Order) =>
-    runInThread(order, { signal: work.signal, told: (progress) => work.told(name, progress) });
+    runInProcess(order, { ...watched, told: (progress) => work.told(name, progress) });
   const seal = (name: typeof databaseFile | typeof machineFile, from: string | Uint8Array) =>
     step("database", { step: "seal", from, to: path.join(partial, name), key: fileKey(backupKey, id, name) });
   try {
@@ -159,19 +154,20 @@ async function writeParts(
       files: {
         [databaseFile]: sizeAndHash(database),
         [machineFile]: sizeAndHash(machine),
-        [listFile]: await digestFile(path.join(partial, listFile)),
+        [listFile]: await target.digestList(id, watched, target.partialOf),
       },
       blobs: { count: copied.files, bytes: copied.bytes },
       heads,
     };
-    const manifest = await writeManifest(partial, body, deps.secrets);
+    const manifest = signManifest(body, deps.secrets);
+    await target.writeManifest(id, textOfManifest(manifest), watched);
     work.reached?.("manifest");
-    await target.complete(id);
+    await target.complete(id, watched);
     work.reached?.("complete");
     return { manifest, copiedBytes: copied.copiedBytes };
   } finally {
-    // Once it is complete there is nothing by this name.
-    await rm(partial, { recursive: true, force: true });
+    // What keeps it from going, or from answering, has its say already; the next backup removes it too.
+    await target.drop(id, watched).catch(() => undefined);
   }
 }
 
@@ -187,10 +183,14 @@ async function lookAgain(
   const opened = openAsAppliance(manifest, deps.secrets);
   const first = await verifyParts(target, manifest, opened, { ...work, repair: true });
   if (!first.some(({ part }) => part === "blob")) return { problems: first, copiedBytes: 0 };
-  const options = { signal: work.signal, told: (progress: Progress) => work.told("blobs", progress) };
+  const options = {
+    signal: work.signal,
+    stuck: work.stuck,
+    told: (progress: Progress) => work.told("blobs", progress),
+  };
   const from = path.join(deps.config.dataDir, "blobs");
   const to = target.blobsOf(manifest.masterKey);
-  const { copiedBytes } = await runInThread({ step: "copy", from, to, list: path.join(scratch, "list") }, options);
+  const { copiedBytes } = await runInProcess({ step: "copy", from, to, list: path.join(scratch, "list") }, options);
   return { problems: await verifyParts(target, manifest, opened, work), copiedBytes };
 }
 
@@ -204,17 +204,9 @@ async function removeSuperseded(deps: Deps, { target, settings, id: made, work, 
   const ours = whole.filter((manifest) => noted.has(manifest.id) || isGenuine(manifest, deps.secrets));
   // One of the future takes no place until its date has come, and stays: perhaps it is now that the clock is wrong.
   const own = ours.filter(({ id }) => !isAhead(id, deps.clock));
-  // One that was damaged since keeps no place that a whole one needs; the one just made stays, whatever the clock said before.
-  const isDamaged = ({ id }: Manifest) => noted.get(id) === "damaged";
-  const byRule = new Set([
-    ...superseded(
-      own.filter((manifest) => !isDamaged(manifest)),
-      settings.keep,
-    ),
-    ...superseded(own, settings.keep).filter((id) => noted.get(id) === "damaged"),
-  ]);
-  const gone = [...byRule].filter((id) => id !== made);
-  for (const id of gone) await target.remove(id);
+  const byRule = letGo(own, noted, settings.keep);
+  const gone = byRule.filter((id) => id !== made);
+  for (const id of gone) await target.remove(id, { signal: work.signal, stuck: work.stuck });
   work.reached?.("removed");
   // What a damaged one names nobody can tell: then every file stays.
   if (gone.length === 0 || whole.length < all.length) return gone;
@@ -223,19 +215,19 @@ async function removeSuperseded(deps: Deps, { target, settings, id: made, work, 
   for (const masterKey of new Set(stores)) {
     const naming = left.filter((manifest) => manifest.masterKey === masterKey);
     // Nor what a list names that was changed.
-    if (!(await allProven(target, naming))) continue;
+    if (!(await allProven(target, naming, work))) continue;
     const lists = naming.map((manifest) => listOf(target, manifest));
-    await runInThread(
+    await runInProcess(
       { step: "prune", folder: target.blobsOf(masterKey), lists },
-      { signal: work.signal, told: (progress) => work.told("prune", progress) },
+      { signal: work.signal, stuck: work.stuck, told: (progress) => work.told("prune", progress) },
     );
   }
   return gone;
 }
 
-async function allProven(target: Target, manifests: readonly Manifest[]): Promise<boolean> {
+async function allProven(target: Target, manifests: readonly Manifest[], work: Work): Promise<boolean> {
   try {
-    for (const manifest of manifests) await proveList(target, manifest);
+    for (const manifest of manifests) await proveList(target, manifest, work);
     return true;
   } catch (error) {
     if (error instanceof BackupDamaged) return false;

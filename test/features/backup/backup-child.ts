@@ -1,5 +1,5 @@
 /** Backs up or restores and kills itself at a step: `node backup-child.ts backup blobs`, `node backup-child.ts restore placed KEY`. */
-import { openDeps } from "../../../server/compose.ts";
+
 import { loadConfig } from "../../../server/config.ts";
 import { performBackup } from "../../../server/features/backup/acts.ts";
 import { openAsRecipient } from "../../../server/features/backup/opened.ts";
@@ -9,11 +9,12 @@ import { openTarget } from "../../../server/features/backup/target.ts";
 import { systemClock } from "../../../server/kernel/clock.ts";
 import { createLog } from "../../../server/kernel/log.ts";
 import { systemActor } from "../../../server/kernel/wire.ts";
+import { openDeps } from "../../../server/open-deps.ts";
 
 const [, , what, point, secret = "", from = ""] = process.argv;
 const config = loadConfig(process.env);
 const work = {
-  /** In the middle of a step: its thread has told how far it is. */
+  /** In the middle of a step: its process has told how far it is. */
   told(step: string, progress: unknown) {
     if (progress !== null && `while ${step}` === point) process.kill(process.pid, "SIGKILL");
   },
@@ -28,7 +29,7 @@ if (what === "backup") {
 } else {
   const target = openTarget(from);
   const manifest = await target.read();
-  const opened = openAsRecipient(target, manifest, { kind: "x25519", secret });
+  const opened = await openAsRecipient(target, manifest, { kind: "x25519", secret });
   const { dataDir: to, masterKeyFile } = config;
   const about = { target, manifest, opened, to, masterKeyFile, clock: systemClock, actor: null };
   await restoreBackup({ ...work, ...about });

@@ -2,11 +2,11 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promis
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openDeps } from "../../../server/compose.ts";
 import { loadConfig } from "../../../server/config.ts";
 import { makeRecipient, wrapBackupKey } from "../../../server/features/backup/recipient.ts";
 import { openTarget } from "../../../server/features/backup/target.ts";
 import { createLog } from "../../../server/kernel/log.ts";
+import { openDeps } from "../../../server/open-deps.ts";
 import { signet } from "./cli.ts";
 
 /** By the command line alone: backup → an empty machine → drill there, with a passphrase and with a key. */

@@ -2,7 +2,6 @@ import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openDeps } from "../../../server/compose.ts";
 import { loadConfig } from "../../../server/config.ts";
 import { backupFindings } from "../../../server/features/appliance/backup-findings.ts";
 import { makeRecipient } from "../../../server/features/backup/recipient.ts";
@@ -10,6 +9,7 @@ import * as store from "../../../server/features/backup/store.ts";
 import { toTs } from "../../../server/kernel/clock.ts";
 import type { Deps } from "../../../server/kernel/deps.ts";
 import { createLog } from "../../../server/kernel/log.ts";
+import { openDeps } from "../../../server/open-deps.ts";
 import { movableClock } from "../signing/flow.ts";
 
 /** What an administrator is told about backups, by what became of them. */

@@ -4,7 +4,6 @@ import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/pr
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { openDeps } from "../../../server/compose.ts";
 import { loadConfig } from "../../../server/config.ts";
 import { createActivity } from "../../../server/features/backup/activity.ts";
 import { performBackup, performDrill, performVerify } from "../../../server/features/backup/acts.ts";
@@ -23,6 +22,7 @@ import { openTarget } from "../../../server/features/backup/target.ts";
 import type { Deps } from "../../../server/kernel/deps.ts";
 import { createLog } from "../../../server/kernel/log.ts";
 import { systemActor } from "../../../server/kernel/wire.ts";
+import { openDeps } from "../../../server/open-deps.ts";
 import { movableClock } from "../signing/flow.ts";
 import { signet } from "./cli.ts";
 
@@ -31,7 +31,7 @@ import { signet } from "./cli.ts";
 const { recipient, secret } = makeRecipient();
 const dayMs = 86_400_000;
 const hourMs = 3_600_000;
-/** Each backup starts half a dozen threads. */
+/** Each backup starts a process. */
 const days = process.env.SIGNET_TEST_FULL === "1" ? 8 : 4;
 const work = { told: () => undefined };
 let home: string;
@@ -85,7 +85,7 @@ const storedFor = async (deps: Deps, id: string) => {
 };
 
 test("whatever comes and goes between them, every backup that stays is whole, and nothing stays that none of them names", async () => {
-  const { deps, clock } = await appliance("data", "last=2,daily=3");
+  const { deps, clock } = await appliance("data", "last=2,daily=2");
   const then = new Map<string, string[]>();
   const seed = randomInt(1_000_000);
   let state = seed;

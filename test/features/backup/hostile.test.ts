@@ -16,17 +16,17 @@ import {
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { openDeps } from "../../../server/compose.ts";
 import { loadConfig } from "../../../server/config.ts";
 import { parseMachine } from "../../../server/features/backup/machine.ts";
-import { Manifest, writeManifest } from "../../../server/features/backup/manifest.ts";
+import { Manifest, manifestFile, signManifest, textOfManifest } from "../../../server/features/backup/manifest.ts";
 import { machineOf, openAsAppliance } from "../../../server/features/backup/opened.ts";
 import { makeRecipient, wrapBackupKey } from "../../../server/features/backup/recipient.ts";
 import { fileKey, sealFile } from "../../../server/features/backup/sealed-file.ts";
+import { runStep } from "../../../server/features/backup/steps.ts";
 import { openTarget } from "../../../server/features/backup/target.ts";
-import { runStep } from "../../../server/features/backup/thread-steps.ts";
 import { createLog } from "../../../server/kernel/log.ts";
 import { openSecrets } from "../../../server/kernel/secrets.ts";
+import { openDeps } from "../../../server/open-deps.ts";
 import { signet } from "./cli.ts";
 
 /** Whoever may write to the share: they change, link, cut off and forge, and neither a restore nor the next backup falls for it. */
@@ -129,7 +129,8 @@ test("a backup that somebody else encrypted to the public key is told by its app
   const key = Buffer.from((await readFile(forger.masterKeyFile, "utf8")).trim(), "base64");
   const { mac: _, ...body } = manifest;
   const folder = openTarget(elsewhere.SIGNET_BACKUP_DIR).folderOf(manifest.id);
-  await writeManifest(folder, { ...body, masterKey: appliance }, openSecrets(key));
+  const forgery = signManifest({ ...body, masterKey: appliance }, openSecrets(key));
+  await writeFile(path.join(folder, manifestFile), textOfManifest(forgery));
   const renamed = await restore(elsewhere.SIGNET_BACKUP_DIR, "--appliance", appliance);
   expect(renamed.ended).toMatchObject({ code: 1, err: expect.stringContaining("another master key than it says") });
 
@@ -284,7 +285,7 @@ test("a forged part that the recipient can open is not that of the manifest", as
   const { deps, close } = await openDeps({ config: loadConfig(env), log: createLog("silent") });
   const target = openTarget(from);
   const { backupKey } = openAsAppliance(manifest, deps.secrets);
-  const machine = machineOf(target, manifest, backupKey);
+  const machine = await machineOf(target, manifest, backupKey);
   await close();
   // Whoever once had this backup's key: the machine's part says something else, the rest stays.
   const plain = path.join(home, "forged.json");

@@ -1,13 +1,14 @@
-import { spawnSync } from "node:child_process";
+import { fork, spawnSync } from "node:child_process";
+import { on, once } from "node:events";
 import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openDeps } from "../../../server/compose.ts";
 import { loadConfig } from "../../../server/config.ts";
 import { makeRecipient } from "../../../server/features/backup/recipient.ts";
 import { fsck } from "../../../server/features/evidence/fsck.ts";
 import { createLog } from "../../../server/kernel/log.ts";
+import { openDeps } from "../../../server/open-deps.ts";
 import { signet as run } from "./cli.ts";
 
 /** SIGKILL behind and in the middle of each step of a backup and of a restore: before it there is no new backup, after it a whole one. */
@@ -93,3 +94,35 @@ test.each(full ? ["begun", "while restore", "blobs", "while database", "database
     expect(await readdir(to)).not.toContain("restore.json");
   },
 );
+
+test("a restore that died while it wrote its mark is begun by the same call", async () => {
+  const to = path.join(home, "to-mark");
+  await mkdir(to);
+  await writeFile(path.join(to, "restore.json.tmp"), '{"v":1,');
+  const ended = await signet(["restore", "--from", share, "--key", keyFile], { SIGNET_DATA_DIR: to });
+  expect(ended, ended.err).toMatchObject({ code: 0 });
+  expect((await readdir(to)).filter((name) => name.startsWith("restore.json"))).toEqual([]);
+});
+
+/** Its locks are gone with it: another backup may be at work in the same folder already. */
+test("a step whose parent was killed ends behind the file that it is at", async () => {
+  const to = path.join(home, "orphan");
+  const list = path.join(home, "orphan-list");
+  const program = new URL("../../../server/features/backup/step-process.ts", import.meta.url);
+  const start = (parent: number) =>
+    fork(program, [String(parent)], { execArgv: [], serialization: "advanced", stdio: "inherit" });
+  const copied = async () => (await readdir(to, { recursive: true })).filter((name) => /[0-9a-f]{64}$/.test(name));
+  const order = { step: "copy", from: path.join(home, "data", "blobs"), to, list };
+
+  const orphan = start(process.ppid);
+  orphan.send(order);
+  expect(await once(orphan, "exit")).toEqual([1, null]);
+  expect(await copied()).toHaveLength(1);
+
+  const child = start(process.pid);
+  child.send(order);
+  for await (const [message] of on(child, "message")) if ("outcome" in message) break;
+  expect(await copied()).toHaveLength(3);
+  child.disconnect();
+  expect(await once(child, "exit")).toEqual([1, null]);
+});

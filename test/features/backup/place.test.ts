@@ -2,10 +2,10 @@ import { mkdir, mkdtemp, realpath, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openDeps } from "../../../server/compose.ts";
 import { loadConfig } from "../../../server/config.ts";
 import { makeRecipient } from "../../../server/features/backup/recipient.ts";
 import { createLog } from "../../../server/kernel/log.ts";
+import { openDeps } from "../../../server/open-deps.ts";
 import { signet } from "./cli.ts";
 
 /** A backup in the data folder is lost with it: wherever the name of its folder leads. */
