@@ -1,10 +1,11 @@
 import { randomBytes } from "node:crypto";
-import { access } from "node:fs/promises";
+import { access, realpath } from "node:fs/promises";
 import { AppError } from "../../kernel/errors.ts";
 import { readBundle } from "./bundle.ts";
 import { checkClock, checkFits, checkRoom } from "./checks.ts";
 import { currentVersion, type Program, type Release, releaseFolder } from "./installation.ts";
-import { type Journal, lockUpdates, readHistory, readJournal } from "./journal.ts";
+import { type Journal, readHistory, readJournal } from "./journal.ts";
+import { lockUpdates } from "./lock.ts";
 import type { Manifest, PinnedKeys } from "./manifest.ts";
 import { finish, perform, undo } from "./perform.ts";
 import { knownFailures, refuseBusy, type Site } from "./site.ts";
@@ -71,14 +72,19 @@ export async function rollBack(site: Site, installed: Release, accepted: number 
 /**
  * Ends what an update left that was cut off: takes it back, or finishes it once the new release was found well.
  * @param beforeStart nothing runs, and whoever calls starts `current` next
- * @returns null when there is nothing to do, or another process is doing it
+ * @returns null when there is nothing to do, or another process is doing it and starts what has to be started
+ * @throws AppError `conflict` when another process is doing it, or it is of other data than these
  */
 export async function resumeUpdate(site: Site, beforeStart: boolean): Promise<Journal | null> {
   const unlock = await lockUpdates(site.root);
-  if (unlock === null) return null;
+  if (unlock === null) {
+    if (beforeStart) return null;
+    throw underWay();
+  }
   try {
     const journal = await readJournal(site.root);
     if (journal === null || recoveryOf(journal.phase) === "none") return null;
+    await checkData(site, journal);
     const cause = journal.cause ?? `The update was cut off while it was ${journal.phase}.`;
     if (recoveryOf(journal.phase) === "finish") return await finish(site, journal, beforeStart);
     return await undo(site, journal, cause, beforeStart);
@@ -89,7 +95,7 @@ export async function resumeUpdate(site: Site, beforeStart: boolean): Promise<Jo
 
 async function alone<T>(site: Site, work: () => Promise<T>): Promise<T> {
   const unlock = await lockUpdates(site.root);
-  if (unlock === null) throw new AppError("conflict", { detail: "Another update is under way." });
+  if (unlock === null) throw underWay();
   try {
     const before = await readJournal(site.root);
     if (before && before.phase !== "done")
@@ -98,6 +104,20 @@ async function alone<T>(site: Site, work: () => Promise<T>): Promise<T> {
   } finally {
     await unlock();
   }
+}
+
+const underWay = () => new AppError("conflict", { detail: "Another update is under way." });
+
+/**
+ * The program of before would come back, and the data that the next one may have changed would stay as they are.
+ * @throws AppError `conflict` when the update was begun on another data folder, unless that was moved
+ */
+async function checkData({ dataDir }: Site, journal: Journal): Promise<void> {
+  const begun = await realpath(journal.dataDir).catch(() => null);
+  if (begun === null || begun === (await realpath(dataDir))) return;
+  throw new AppError("conflict", {
+    detail: `The update that was cut off is of the data in ${journal.dataDir}, and not in ${dataDir}: set SIGNET_DATA_DIR=${journal.dataDir}, then say this again.`,
+  });
 }
 
 /** @throws AppError `conflict` when this program is not the one that is served */

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 import { createGunzip } from "node:zlib";
 import { AppError } from "../../kernel/errors.ts";
@@ -38,7 +39,8 @@ export type BundleVisitor = {
  * @throws AppError `validation-failed` on whatever is not exactly what the holders of the pinned keys signed
  */
 export async function readBundle(file: string, pinned: PinnedKeys, visit: BundleVisitor = {}): Promise<BundleFacts> {
-  const handle = await open(file, "r");
+  // A pipe that lies there would be waited for until somebody writes into it.
+  const handle = await open(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   try {
     if (!(await handle.stat()).isFile()) throw new AppError("validation-failed", { detail: `${file} is no file.` });
     const packed = handle.createReadStream({ autoClose: false, highWaterMark: 256 * 1024 });

@@ -53,6 +53,22 @@ export async function layTrial(dataDir: string, name: SnapshotName, sha256: stri
   return folder;
 }
 
+/** Brings the copy up to date. @returns how long that took, in milliseconds; 0 when there was nothing to do */
+export async function migrateTrial(folder: string): Promise<number> {
+  let took = 0;
+  const beforeMigration = async () => {
+    const begun = performance.now();
+    return {
+      async release() {
+        took = performance.now() - begun;
+      },
+    };
+  };
+  const db = await openDatabase({ file: path.join(folder, "signet.db"), readers: 1, beforeMigration });
+  await db.close();
+  return took;
+}
+
 export const dropTrial = (dataDir: string): Promise<void> => rm(trialFolder(dataDir), { recursive: true, force: true });
 
 /** What is read of chains and records at most, in milliseconds: people wait meanwhile. */

@@ -36,6 +36,16 @@ export function installationOf(program: string | undefined): Installation | null
   }
 }
 
+export const noInstallation = "This is no installation below a folder of releases: update it the way it was installed.";
+
+/** @throws AppError `conflict` when this program cannot be updated */
+export function requireInstallation(installation: Installation | null): Installation {
+  if (installation === null) throw new AppError("conflict", { detail: noInstallation });
+  if (process.platform === "win32")
+    throw new AppError("conflict", { detail: "Updates on Windows are applied by the installer." });
+  return installation;
+}
+
 export const releaseFolder = (root: string, version: string): string => path.join(root, releasesName, version);
 export const stagingFolder = (root: string, version: string): string =>
   path.join(root, releasesName, `.staging-${version}`);

@@ -1,14 +1,13 @@
-import { chmod, open, readFile, rm } from "node:fs/promises";
+import { open, readFile, rm } from "node:fs/promises";
 import path from "node:path";
 import { z } from "zod";
-import { holdFileLock, isFileHeld } from "../../kernel/db.ts";
 import { writeDurably } from "../../kernel/durable.ts";
 import { AppError } from "../../kernel/errors.ts";
 import { jsonIn } from "../../kernel/json-text.ts";
 import { storageFault } from "../../kernel/storage-fault.ts";
 import { Hex64, Ts } from "../../kernel/wire.ts";
 import { Loss } from "./contract.ts";
-import { makeUpdateFolder, updateFolder } from "./installation.ts";
+import { updateFolder } from "./installation.ts";
 import { outcomes, phases } from "./state.ts";
 import { versionPattern } from "./versions.ts";
 
@@ -75,27 +74,6 @@ export async function writeJournal(root: string, journal: Journal): Promise<void
 /** A way back leads to releases that understand no journal without the number of the process that goes on with it. */
 const asRead = (journal: Journal) => ({ ...journal, pid: process.pid });
 
-/**
- * The journal, and whether its update was begun and nobody goes on with it: the system lets go of the lock with the process
- * that held it, whichever process has its number since.
- */
-export async function readStanding(root: string): Promise<{ journal: Journal | null; interrupted: boolean }> {
-  const seen = await readJournal(root);
-  if (seen === null || seen.phase === "done") return { journal: seen, interrupted: false };
-  if (await isLockHeld(root)) return { journal: seen, interrupted: false };
-  // It may have ended between the two looks.
-  const journal = await readJournal(root);
-  return { journal, interrupted: journal !== null && journal.phase !== "done" && journal.id === seen.id };
-}
-
-/** Releases before this one let nobody else look at their lock: while that is so, one of them runs, or nobody can say that it ended. */
-async function isLockHeld(root: string): Promise<boolean> {
-  return await isFileHeld(lockFile(root)).catch((error: unknown) => {
-    if (error instanceof Error && "code" in error && error.code === "SQLITE_CANTOPEN") return true;
-    throw error;
-  });
-}
-
 /** Every update that ended, newest first. */
 export async function readHistory(root: string): Promise<Journal[]> {
   const text = (await readIfThere(historyFile(root))) ?? "";
@@ -135,22 +113,6 @@ async function withReserve(root: string, write: () => Promise<void>): Promise<vo
     if (storageFault(error) !== "full") throw error;
     await rm(reserveFile(root), { force: true });
     await write();
-  }
-}
-
-const lockFile = (root: string) => path.join(updateFolder(root), "lock.db");
-/** Whoever asks how an update stands is in the way for a moment; that is no other update. */
-const lockTries = 20;
-
-/** Held while an update runs, whoever runs it. @returns null while another does */
-export async function lockUpdates(root: string): Promise<(() => Promise<void>) | null> {
-  await makeUpdateFolder(root);
-  for (let tries = 1; ; tries += 1) {
-    const release = await holdFileLock(lockFile(root));
-    // Whoever serves asks whether it is held, and may not while one of an older release holds it.
-    await chmod(lockFile(root), 0o644);
-    if (release !== null || tries === lockTries) return release;
-    await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }
 

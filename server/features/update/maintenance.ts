@@ -3,6 +3,7 @@ import path from "node:path";
 import { z } from "zod";
 import { ConfigError } from "../../config.ts";
 import { holdBeside } from "../../kernel/data-lock.ts";
+import type { Tx } from "../../kernel/db.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { syncFolder, writeDurably } from "../../kernel/durable.ts";
 import { AppError } from "../../kernel/errors.ts";
@@ -133,12 +134,14 @@ type MaintenanceOptions = {
   root: string | null;
 };
 
+type Held = { about: MaintenanceFile; quiet: boolean; inherited: boolean };
+
 /**
  * What an update that was under way before this start says.
  * @throws ConfigError while the database is being put back
  */
 export async function openMaintenance({ dataDir, root }: MaintenanceOptions) {
-  let held: { about: MaintenanceFile; quiet: boolean; inherited: boolean } | null = null;
+  let held: Held | null = null;
   const found = await readMaintenance(dataDir);
   if (found?.closed)
     throw new ConfigError("the database is being put back by an update that failed: signet update status says more");
@@ -156,12 +159,22 @@ export async function openMaintenance({ dataDir, root }: MaintenanceOptions) {
     await Promise.race([new Promise<void>((resolve) => (idle = resolve)), late]).finally(() => clearTimeout(timer));
   }
 
-  /** The file goes before anybody is let in, so that what they write is never taken for untouched. */
+  let ending: Promise<void> | null = null;
+
+  /** Whoever applies the update says that it ended, and the journal says it as well: it is written down once. */
   async function end(deps: Pick<Deps, "db" | "clock">, id: string, outcome: Outcome): Promise<void> {
     if (held === null) return;
     if (held.about.id !== id) throw new AppError("conflict", { detail: "Another update is under way." });
-    const ended = endOf(held.about, outcome, await journalOf(id));
-    await deps.db.tx((tx) => recordOperatorAct(tx, deps, ended));
+    ending ??= endHeld(deps, held, outcome).finally(() => {
+      ending = null;
+    });
+    await ending;
+  }
+
+  /** The file goes before anybody is let in, so that what they write is never taken for untouched. */
+  async function endHeld(deps: Pick<Deps, "db" | "clock">, { about }: Held, outcome: Outcome): Promise<void> {
+    const ended = endOf(about, outcome, await journalOf(about.id));
+    await deps.db.tx((tx) => recordEnd(tx, deps, ended));
     await removeMaintenance(dataDir);
     held = null;
   }
@@ -263,6 +276,22 @@ export function endOf({ actor, from, to }: MaintenanceFile, outcome: Outcome, jo
   const loss = outcome === "applied" ? (journal?.loss ?? null) : null;
   const data = { from, to, ...(loss === null ? {} : { lost: loss }) };
   return { actor, action: `update.${outcome.replace("-", "_")}`, target: to, data };
+}
+
+/**
+ * Writes the end down once: what was cut off before it had removed the file, and a process that was started while the update
+ * ended by itself, come to it again. Every update begins with an entry of its own.
+ */
+export async function recordEnd(tx: Tx, deps: Pick<Deps, "clock">, ended: OperatorAct): Promise<void> {
+  const last = await tx
+    .selectFrom("operator_audit")
+    .select(["action", "target"])
+    .where("action", "like", "update.%")
+    .orderBy("seq", "desc")
+    .limit(1)
+    .executeTakeFirst();
+  if (last?.action === ended.action && last.target === ended.target) return;
+  await recordOperatorAct(tx, deps, ended);
 }
 
 /** Waits for the promise, at most so many milliseconds. @returns whether it came */

@@ -34,7 +34,12 @@ export class UpdateUndone extends AppError {
 
 const SnapshotAnswer = z.object({ sha256: Hex64, size: z.int() });
 const CloseAnswer = z.object({ closed: z.boolean() });
-const TrialAnswer = z.object({ version: z.string(), problems: z.array(z.string()) });
+/** Releases that are older than `migratedMs` do not say how long their migration took. */
+const TrialAnswer = z.object({
+  version: z.string(),
+  problems: z.array(z.string()),
+  migratedMs: z.number().nonnegative().default(0),
+});
 
 const BackupAnswer = z.object({
   backup: z.object({ id: z.string(), ok: z.boolean(), cause: z.string().nullable() }).nullable(),
@@ -84,7 +89,7 @@ export async function perform(site: Site, first: Journal, { bundle, known, confi
     }
     done();
     await enter("trying");
-    await tryOut(site, journal);
+    const migratedMs = await tryOut(site, journal);
     done();
     hold.stillHeld();
     await enter("switching");
@@ -96,7 +101,7 @@ export async function perform(site: Site, first: Journal, { bundle, known, confi
     await enter("restarting");
     if (journal.restore === null) await site.service.stop();
     await site.service.start();
-    await passGate(site, journal, { version: to.version, before: before?.pid ?? null, known });
+    await passGate(site, journal, { version: to.version, before: before?.pid ?? null, known, migratedMs });
     done();
     await enter("committed");
   } catch (error) {
@@ -126,20 +131,26 @@ async function bring(site: Site, { id, from, to }: Journal, { sha256 }: Snapshot
   await site.run(from, ["update", "inner", "put-back", "--id", id, "--snapshot", "kept", "--sha256", sha256]);
 }
 
-/** The other release brings a copy up to date and looks at it; what is wrong with today's data is not held against it. */
-async function tryOut(site: Site, { from, to, snapshot, restore }: Journal): Promise<void> {
+/**
+ * The other release brings a copy up to date and looks at it; what is wrong with today's data is not held against it.
+ * @returns how long the migration took, in milliseconds
+ */
+async function tryOut(site: Site, { from, to, snapshot, restore }: Journal): Promise<number> {
   const ask = async (release: Release, name: SnapshotName, taken: Snapshot | null) => {
     const about = ["--snapshot", name, "--sha256", taken?.sha256 ?? ""];
     return TrialAnswer.parse(await site.run(release, ["update", "inner", "trial", ...about]));
   };
-  const { version, problems } = restore ? await ask(to, "kept", restore) : await ask(to, "before", snapshot);
+  const { version, problems, migratedMs } = restore
+    ? await ask(to, "kept", restore)
+    : await ask(to, "before", snapshot);
   if (version !== to.version)
     throw new AppError("conflict", { detail: `The program says that it is ${version}, and should be ${to.version}.` });
-  if (problems.length === 0) return;
+  if (problems.length === 0) return migratedMs;
   const known = new Set((await ask(from, "before", snapshot)).problems);
   const fresh = problems.find((problem) => !known.has(problem));
   if (fresh !== undefined)
     throw new AppError("conflict", { detail: `The database would be wrong after this update: ${fresh}` });
+  return migratedMs;
 }
 
 export async function finish(site: Site, journal: Journal, beforeStart: boolean): Promise<Journal> {
@@ -199,17 +210,27 @@ async function comeBack(site: Site, journal: Journal, beforeStart: boolean): Pro
   return await close(site, journal, "returned");
 }
 
+/** The release of before has the time that a start usually takes, however short the next one's was to be, in seconds. */
+const leastReturnSeconds = 120;
+
 /** The database is back already: where nobody starts what ended, there is nothing to wait for, and the next start serves. */
 async function awaitReturn(site: Site, journal: Journal, before: number | null): Promise<void> {
+  const gateSeconds = site.service.starts ? Math.max(site.gateSeconds, leastReturnSeconds) : site.gateSeconds;
   try {
-    await passGate(site, journal, { version: journal.from.version, before, known: null });
+    await passGate({ ...site, gateSeconds }, journal, {
+      version: journal.from.version,
+      before,
+      known: null,
+      migratedMs: 0,
+    });
   } catch (error) {
     if (site.service.starts || (await healthOf(site)) !== null) throw error;
   }
 }
 
 async function clearAway(site: Site, journal: Journal): Promise<void> {
-  if (journal.kind === "update") await dropStaged(site.root, journal.to.version);
+  // Before the snapshot was taken nothing was unpacked: a release of that version is there from before, for a way back.
+  if (journal.kind === "update" && journal.snapshot !== null) await dropStaged(site.root, journal.to.version);
   await site.run(journal.from, ["update", "inner", "drop"]);
 }
 

@@ -8,22 +8,13 @@ import { createBell } from "../envelopes/bell.ts";
 import { readBundle } from "./bundle.ts";
 import { checkFits, thisPlatform } from "./checks.ts";
 import type { UpdateFacts, UpdateProgress, UpdateRun, UpdateState } from "./contract.ts";
-import { type Installation, updateFolder } from "./installation.ts";
-import { type Journal, readHistory, readJournal, readStanding } from "./journal.ts";
+import { type Installation, noInstallation, requireInstallation, updateFolder } from "./installation.ts";
+import { type Journal, readHistory, readJournal } from "./journal.ts";
+import { readStanding } from "./lock.ts";
 import { bytesOf } from "./manifest.ts";
 import { readReleaseKeys } from "./release-keys.ts";
 
 /** What administrators may know of updates, whether the appliance runs or not. */
-
-const noInstallation = "This is no installation below a folder of releases: update it the way it was installed.";
-
-/** @throws AppError `conflict` when this program cannot be updated */
-export function requireInstallation(installation: Installation | null): Installation {
-  if (installation === null) throw new AppError("conflict", { detail: noInstallation });
-  if (process.platform === "win32")
-    throw new AppError("conflict", { detail: "Updates on Windows are applied by the installer." });
-  return installation;
-}
 
 export async function readUpdate(
   installation: Installation | null,

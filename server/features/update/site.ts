@@ -1,6 +1,6 @@
 import type { Ts } from "../../kernel/clock.ts";
 import { AppError } from "../../kernel/errors.ts";
-import { callLocal, followLocal, type LocalAddress, NoAppliance } from "../../local-client.ts";
+import { callLocal, followLocal, type LocalAddress, LocalProblem, NoAppliance } from "../../local-client.ts";
 import { getBackupState } from "../backup/contract.ts";
 import {
   endMaintenance,
@@ -70,17 +70,23 @@ export type Gate = {
   before: number | null;
   /** What the one before could not do either; null for the one before itself: it need not try, and its troubles are not the update's. */
   known: readonly SelfTestFailure[] | null;
+  /** What it needs before it can answer, as its trial has shown: a supervised start cannot be ended while it migrates. */
+  migratedMs: number;
 };
 
 /**
  * Waits until the release serves, but for the maintenance that it found.
  * @throws AppError `conflict` when it does not within `gateSeconds`, or cannot do what the one before could
  */
-export async function passGate(site: Site, { id }: Journal, { version, before, known }: Gate): Promise<void> {
+export async function passGate(
+  site: Site,
+  { id }: Journal,
+  { version, before, known, migratedMs }: Gate,
+): Promise<void> {
   const refuse = (detail: string): never => {
     throw new AppError("conflict", { detail });
   };
-  const until = performance.now() + site.gateSeconds * 1000;
+  const until = performance.now() + site.gateSeconds * 1000 + migratedMs;
   let seen = "it did not answer";
   let failingSince: number | null = null;
   while (performance.now() < until) {
@@ -100,7 +106,8 @@ export async function passGate(site: Site, { id }: Journal, { version, before, k
     }
     await pause();
   }
-  refuse(`Version ${version} was not ready within ${site.gateSeconds} seconds: ${seen}.`);
+  const beside = migratedMs < 1000 ? "" : ` and the ${Math.floor(migratedMs / 1000)} of its migration`;
+  refuse(`Version ${version} was not ready within ${site.gateSeconds} seconds${beside}: ${seen}.`);
 }
 
 /**
@@ -128,14 +135,24 @@ export type Hold = {
   release: () => void;
 };
 
+const notStill = (cause?: unknown) =>
+  new AppError("conflict", {
+    detail:
+      "The appliance did not hold still: a command of Signet (fsck, backup, drill or another) has the data open, or what was begun did not end. Its log says which (signet logs).",
+    cause,
+  });
+
 /** Asks the running appliance to hold still; where none runs, no other begins. */
 export async function holdStill(site: Site, { id, from, to }: Journal): Promise<Hold> {
   const gone = new AbortController();
   const body = { id, to: to.version, drainSeconds: site.drainSeconds };
   const steps = followLocal(site.address, holdMaintenance, { body }, { signal: gone.signal });
   const next = async () => {
-    const step = await steps.next();
-    if (step.done) throw new AppError("conflict", { detail: "The appliance did not hold still: its log says why." });
+    const step = await steps.next().catch((error: unknown) => {
+      // Where it cannot hold still the stream is cut, and the connection knows no cause.
+      throw error instanceof NoAppliance || error instanceof LocalProblem ? error : notStill(error);
+    });
+    if (step.done) throw notStill();
     return step.value.step;
   };
   try {

@@ -6,15 +6,16 @@ import path from "node:path";
 import { text } from "node:stream/consumers";
 import { expect, onTestFinished, test } from "vitest";
 import { rotateMaster } from "../../../server/commands/rotate-master.ts";
-import { openDeps } from "../../../server/compose.ts";
 import { applyUpdate } from "../../../server/features/update/apply.ts";
 import { getUpdate, holdMaintenance } from "../../../server/features/update/contract.ts";
 import { releaseFolder, switchTo } from "../../../server/features/update/installation.ts";
-import { type Journal, lockUpdates, readStanding, writeJournal } from "../../../server/features/update/journal.ts";
+import { type Journal, writeJournal } from "../../../server/features/update/journal.ts";
+import { lockUpdates, readStanding } from "../../../server/features/update/lock.ts";
 import { keepOut, removeMaintenance, waitAlone } from "../../../server/features/update/maintenance.ts";
 import { isFileHeld } from "../../../server/kernel/db.ts";
 import { createLog } from "../../../server/kernel/log.ts";
 import { callLocal, followLocal } from "../../../server/local-client.ts";
+import { openDeps } from "../../../server/open-deps.ts";
 import { startAppliance } from "../../harness/appliance.ts";
 import { installed, oldVersion, siteOf } from "./releases.ts";
 

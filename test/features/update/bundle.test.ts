@@ -291,3 +291,10 @@ test("the script makes keys, has each holder sign where the key is, and packs", 
   );
   expect(judged.stdout).toContain("Signature Verified Successfully");
 });
+
+test("a pipe in the place of an update is refused, and not waited for", async () => {
+  const pipe = path.join(folder, "pipe.tar.gz");
+  expect(spawnSync("mkfifo", [pipe]).status).toBe(0);
+  expect(await refusal(readBundle(pipe, pinned))).toBe(`${pipe} is no file.`);
+  expect(await refusal(readBundle(folder, pinned))).toBe(`${folder} is no file.`);
+});

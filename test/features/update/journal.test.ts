@@ -10,9 +10,9 @@ import {
   type Journal,
   readHistory,
   readJournal,
-  readStanding,
   writeJournal,
 } from "../../../server/features/update/journal.ts";
+import { readStanding } from "../../../server/features/update/lock.ts";
 
 const at = "2026-01-01T00:00:00.000Z";
 const release = (version: string) => ({ version, program: { node: "bin/node", main: "server/main.ts" } });
