@@ -81,7 +81,7 @@ function isWhole(first: Buffer): boolean {
  * @param baseUrl where those are; the Host header of a request is never repeated
  */
 export function plainAnswers(challenges: Challenges, baseUrl: string) {
-  return createHttp({ requestTimeout: firstMs, headersTimeout: firstMs }, (request, response) => {
+  const server = createHttp({ requestTimeout: firstMs, headersTimeout: firstMs }, (request, response) => {
     const path = request.url ?? "/";
     const answer = path.startsWith(wellKnown) ? challenges.http.get(path.slice(wellKnown.length)) : undefined;
     request.resume();
@@ -93,4 +93,7 @@ export function plainAnswers(challenges: Challenges, baseUrl: string) {
       response.writeHead(308, { location: new URL(baseUrl).origin + path }).end();
     }
   });
+  // Who asks and takes no answer.
+  server.timeout = firstMs;
+  return server;
 }

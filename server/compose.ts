@@ -1,7 +1,6 @@
-import { mkdir } from "node:fs/promises";
-import path from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import Koa, { type Context, type Next } from "koa";
-import { type Config, withPort } from "./config.ts";
+import { withPort } from "./config.ts";
 import { endpoints } from "./contract.ts";
 import { type Control, operatorOf } from "./features/appliance/control.ts";
 import { createApplianceBindings } from "./features/appliance/routes.ts";
@@ -32,6 +31,7 @@ import { bindings as signInBindings } from "./features/sign-in/routes.ts";
 import { purgeSignIn } from "./features/sign-in/sessions.ts";
 import { authenticateSigner } from "./features/signing/authenticate.ts";
 import { handlers as signingHandlers } from "./features/signing/handlers.ts";
+import { signingMailOutlived } from "./features/signing/outlived.ts";
 import { bindings as signingBindings } from "./features/signing/routes.ts";
 import { bindings as templateBindings } from "./features/templates/routes.ts";
 import { createAcmeHandlers } from "./features/tls/acme-handlers.ts";
@@ -41,48 +41,33 @@ import { openTls } from "./features/tls/keeper.ts";
 import { createTlsBindings } from "./features/tls/routes.ts";
 import { installationOf } from "./features/update/installation.ts";
 import { forgetKept } from "./features/update/kept.ts";
-import { enterBeside, openMaintenance } from "./features/update/maintenance.ts";
+import { openMaintenance } from "./features/update/maintenance.ts";
 import { createUpdateBindings, type UpdateControl } from "./features/update/routes.ts";
 import { authenticateViewer, bearerOf } from "./features/viewers/authenticate.ts";
 import { handlers as viewerHandlers } from "./features/viewers/handlers.ts";
+import { viewerMailOutlived } from "./features/viewers/outlived.ts";
 import { bindings as viewerBindings } from "./features/viewers/routes.ts";
 import { openAdminSocket, openFront } from "./front.ts";
 import { type Authenticators, createApi } from "./kernel/api.ts";
-import { openBlobs } from "./kernel/blobs.ts";
-import { openCapacity, releaseReserveIfFull } from "./kernel/capacity.ts";
+import { releaseReserveIfFull } from "./kernel/capacity.ts";
 import { clientIp } from "./kernel/client-ip.ts";
-import type { Clock } from "./kernel/clock.ts";
-import { beginClock, watchClock } from "./kernel/clock-watch.ts";
-import { DataFolderTaken, lockDataFolder } from "./kernel/data-lock.ts";
-import { openDatabase } from "./kernel/db.ts";
+import { watchClock } from "./kernel/clock-watch.ts";
+import { lockDataFolder } from "./kernel/data-lock.ts";
 import type { Deps } from "./kernel/deps.ts";
-import { syncFolder } from "./kernel/durable.ts";
 import { AppError } from "./kernel/errors.ts";
-import { createEvents } from "./kernel/events.ts";
-import { type GuardedClock, guardClock, type Machine, thisMachine } from "./kernel/guarded-clock.ts";
 import { purgeIdempotency } from "./kernel/idempotency.ts";
 import { type JobRunner, startJobs } from "./kernel/job-runner.ts";
-import type { Log } from "./kernel/log.ts";
 import { createLogTail, type LogTail } from "./kernel/log-tail.ts";
-import { findMasterKeys, holdMasterKey, proveMasterKey } from "./kernel/master-key.ts";
-import { createMetrics } from "./kernel/metrics.ts";
-import { openOutbound } from "./kernel/outbound.ts";
-import { openPool } from "./kernel/pool.ts";
-import { openRateLimits } from "./kernel/rate-limits.ts";
-import { refuseHalfRestored } from "./kernel/restore-mark.ts";
-import { openSecrets } from "./kernel/secrets.ts";
 import { explainStart, recordStart } from "./kernel/start-fault.ts";
 import { storageFault } from "./kernel/storage-fault.ts";
+import { type OpenOptions, openDeps } from "./open-deps.ts";
 import { createOperations } from "./operations.ts";
 import { servePage } from "./pages.ts";
 
-export type ComposeOptions = {
-  config: Config;
-  log: Log;
-  /** Is believed whatever it says. */
-  clock?: Clock;
-  /** Whose clock is taken when none is given. */
-  machine?: Machine;
+export type ComposeOptions = Pick<
+  OpenOptions,
+  "config" | "log" | "clock" | "machine" | "availableMemory" | "onBoundary"
+> & {
   /** What keeps the latest lines of the log for administrators. */
   logTail?: LogTail;
   /** A command or a file in which all lines of the log are found. */
@@ -91,117 +76,7 @@ export type ComposeOptions = {
   program?: string | undefined;
   /** Ends the process in order, when somebody starts it again then. */
   end?: () => void;
-  /** Bytes of memory that this process may still have; the system is asked when nothing is given. */
-  availableMemory?: () => number;
-  /** Called at each job and transaction boundary; the crash tests end the process there. */
-  onBoundary?: (point: string) => void;
 };
-
-export type OpenOptions = ComposeOptions & {
-  /** Who holds the lock of the data folder. */
-  serving?: boolean;
-  /** Makes the master key of a data folder that holds nothing yet; without it such a folder is refused. */
-  createKey?: boolean;
-  /** The caller replaces the master key and holds it alone already. */
-  replacingKey?: boolean;
-  /** It is a step of the update that keeps every other command out. */
-  updating?: boolean;
-};
-
-/**
- * Builds everything that use cases share. Opens the data folder.
- * @throws MasterKeyUnfit when the key is missing although there is data, or is not the one that the data was written under
- */
-export async function openDeps(
-  options: OpenOptions,
-): Promise<{ deps: Deps; close: () => Promise<void>; guarded: Guarded | null }> {
-  const { config, log } = options;
-  const guard = guardClock(options.machine ?? thisMachine);
-  const clock = options.clock ?? guard;
-  await refuseHalfRestored(config.dataDir);
-  const made = await mkdir(config.dataDir, { recursive: true, mode: 0o700 });
-  if (made !== undefined) await syncFolder(path.dirname(made));
-  const masterKeys = await findMasterKeys(config, options.createKey === true);
-  const leave = options.serving ? null : await enterBeside(config.dataDir, options.updating);
-  const releaseKey = options.replacingKey
-    ? null
-    : await holdMasterKey(config.dataDir, "shared").catch(async (error: unknown) => {
-        await leave?.();
-        throw error;
-      });
-  const secrets = openSecrets(masterKeys.current, masterKeys.before ? [masterKeys.before] : []);
-  const outbound = openOutbound({
-    allow: config.outboundAllow,
-    proxy: config.outboundProxy,
-    caFile: config.caFile,
-    airGap: config.airGap,
-  });
-  const db = await openDatabase({
-    file: path.join(config.dataDir, "signet.db"),
-    clock,
-    secrets,
-    onBoundary: options.onBoundary,
-    ...(options.serving ? {} : { beforeMigration: () => aloneIn(config.dataDir) }),
-  }).catch(async (error: unknown) => {
-    await releaseKey?.();
-    await leave?.();
-    throw error;
-  });
-  await proveMasterKey({ db, secrets }, config.masterKeyFile).catch(async (error: unknown) => {
-    await db.close();
-    await releaseKey?.();
-    await leave?.();
-    throw error;
-  });
-  const guarded = options.clock ? null : { clock: guard, accepted: await beginClock(db.read, guard) };
-  const blobs = await openBlobs({
-    folder: path.join(config.dataDir, "blobs"),
-    secrets,
-    clear: options.serving,
-    now: clock.now,
-  });
-  const limits = openRateLimits({ clock });
-  const capacity = await openCapacity({ config, availableMemory: options.availableMemory });
-  const pool = openPool({ threads: config.workers, oneByOne: capacity.shortOfMemory });
-  const deps: Deps = {
-    config,
-    clock,
-    log,
-    metrics: createMetrics(),
-    db,
-    blobs,
-    secrets,
-    pool,
-    outbound,
-    events: createEvents(),
-    limits,
-    capacity,
-  };
-  const close = async () => {
-    await pool.close();
-    await db.close();
-    await blobs.close();
-    await releaseKey?.();
-    await leave?.();
-  };
-  return { deps, close, guarded };
-}
-
-/** A server of an older release would go on with a database that it does not know. */
-async function aloneIn(folder: string): Promise<{ release(): Promise<void> }> {
-  try {
-    return await lockDataFolder(folder);
-  } catch (error) {
-    if (!(error instanceof DataFolderTaken)) throw error;
-    throw new Error(
-      `the database in ${folder} is of an older release, and a running Signet uses it; restart that one with this release first`,
-      { cause: error },
-    );
-  }
-}
-
-/** The machine's clock under guard, and how often it was accepted when it began. */
-type Guarded = { clock: GuardedClock; accepted: number };
 
 export type Appliance = {
   deps: Deps;
@@ -215,6 +90,7 @@ export type Appliance = {
 };
 
 const purgeEveryMs = 3_600_000;
+const planningMs = 2000;
 const purges: readonly [string, (deps: Deps) => Promise<unknown>][] = [
   ["old replies", purgeIdempotency],
   ["old mails", purgeMails],
@@ -226,16 +102,15 @@ const purges: readonly [string, (deps: Deps) => Promise<unknown>][] = [
 /** Starts the whole appliance on its data folder. Only one process may serve a folder. */
 export async function startAppliance(options: ComposeOptions): Promise<Appliance> {
   const undo: (() => Promise<void>)[] = [];
-  const { dataDir } = options.config;
   try {
     const started = await start(options, undo);
-    await recordStart(dataDir, null);
+    await recordStart(options.config, null);
     return started;
   } catch (error) {
     // What is open already would keep the process alive, the port taken and the folder locked.
     for (const step of undo.reverse()) await step().catch(() => undefined);
     const explained = await explainStart(error, options.config);
-    await recordStart(dataDir, explained);
+    await recordStart(options.config, explained);
     throw explained;
   }
 }
@@ -252,7 +127,10 @@ async function start(options: ComposeOptions, undo: (() => Promise<void>)[]): Pr
     options.log.error({ err }, "the certificate files cannot be used: the certificate of before is still shown"),
   );
   undo.push(async () => tls.close());
-  const front = await openFront(options.config, tls);
+  const front = await openFront(options.config, tls, {
+    onCrowd: (crowd) =>
+      options.log.warn(crowd, "more connections than this process may hold: those that came were cut"),
+  });
   undo.push(() => front.close(0));
   const config = withPort(options.config, front.port, front.httpPort);
   const { deps, close, guarded } = await openDeps({ ...options, config, serving: true, createKey: true });
@@ -297,7 +175,7 @@ async function start(options: ComposeOptions, undo: (() => Promise<void>)[]): Pr
       ...signingHandlers(deps),
       ...viewerHandlers(deps),
       ...evidenceHandlers(deps),
-      ...mailHandlers(deps),
+      ...mailHandlers(deps, [signingMailOutlived(deps), viewerMailOutlived(deps)]),
       ...signInHandlers(deps),
       ...retentionHandlers(deps),
       ...createBackupHandlers(deps, backups),
@@ -351,7 +229,8 @@ async function start(options: ComposeOptions, undo: (() => Promise<void>)[]): Pr
   await scheduleRetention(deps);
   const planBackup = () =>
     scheduleBackup(deps, backups).catch((err: unknown) => deps.log.warn({ err }, "a backup could not be planned"));
-  await planBackup();
+  // A share that does not answer keeps no start waiting.
+  await Promise.race([planBackup(), delay(planningMs, undefined, { ref: false })]);
   const keys = ensureKeys(deps);
   keys.catch((err: unknown) => deps.log.error({ err }, "keys could not be made"));
   const purge = async () => {

@@ -279,7 +279,7 @@ export const settingsFileOf = (dataDir: string): string => path.join(dataDir, "s
  */
 export function checkSettings(dataDir: string, given: Given, checkResponses = false): Config {
   for (const key of Object.keys(given.file)) {
-    if (!(key in settings)) throw new ConfigError(`${settingsFileOf(dataDir)}: ${key} is not a setting`);
+    if (!Object.hasOwn(settings, key)) throw new ConfigError(`${settingsFileOf(dataDir)}: ${key} is not a setting`);
   }
   const parsed = Settings.safeParse({ ...given.file, ...given.environment, dataDir });
   if (!parsed.success) {

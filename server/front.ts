@@ -1,16 +1,19 @@
 import { chmod, lstat, mkdir, rm } from "node:fs/promises";
 import { createServer as createHttp, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import {
+  constants,
   createSecureServer,
   type Http2ServerRequest,
   type Http2ServerResponse,
   type ServerHttp2Session,
+  type ServerHttp2Stream,
 } from "node:http2";
 import type { Server as NetServer, Socket } from "node:net";
 import path from "node:path";
 import { besideChallenges, plainAnswers } from "./challenge-front.ts";
 import { type Config, ConfigError, withPort } from "./config.ts";
 import type { ServedPair, TlsKeeper } from "./features/tls/keeper.ts";
+import { boundConnections, type Crowd, connectionLimit } from "./front-limits.ts";
 
 /** Takes requests of both protocols, as Koa does. */
 type Listener = (request: IncomingMessage | Http2ServerRequest, response: ServerResponse | Http2ServerResponse) => void;
@@ -22,6 +25,14 @@ export type Front = {
   close: (graceMs: number) => Promise<void>;
 };
 
+export type FrontOptions = {
+  patience?: Patience;
+  /** How many there may be at a time on all ports together. */
+  connections?: number;
+  /** Hears that more came, now and then. */
+  onCrowd?: (crowd: Crowd) => void;
+};
+
 /**
  * Binds the port first, so that a taken one is told at once and a free one (port 0) is known; early requests wait.
  * @throws ConfigError when the address cannot be used
@@ -29,16 +40,25 @@ export type Front = {
 export async function openFront(
   config: Config,
   tls: TlsKeeper,
+  {
+    patience = { silentMs: 120_000, arrivalMs: 300_000 },
+    connections = connectionLimit(),
+    onCrowd = () => undefined,
+  }: FrontOptions = {},
 ): Promise<Front & { port: number; httpPort: number | undefined }> {
   const { listener, serve } = waitingListener();
   const pair = tls.current();
-  const server = pair === null ? plainServer(listener) : secureServer(pair, tls, listener);
+  const server = pair === null ? plainServer(listener, patience) : secureServer(pair, tls, { listener, patience });
+  // The plain port sends people on, which takes a moment.
+  const forPlain = config.httpPort === undefined ? 0 : Math.min(500, Math.ceil(connections / 4));
+  boundConnections(server.server, Math.max(1, connections - forPlain), onCrowd);
   const port = await listen(server.server, { host: config.host, port: config.port, setting: "SIGNET_PORT" });
   if (config.httpPort === undefined) return { port, httpPort: undefined, serve, close: server.close };
   try {
     if (pair === null) throw new ConfigError("SIGNET_HTTP_PORT is for a server that speaks TLS itself: remove it");
     const { baseUrl } = withPort(config, port);
     const beside = plainAnswers(tls.challenges, baseUrl);
+    boundConnections(beside, forPlain, onCrowd);
     const httpPort = await listen(beside, { host: config.host, port: config.httpPort, setting: "SIGNET_HTTP_PORT" });
     const close = async (graceMs: number) => {
       await Promise.all([closeServer(beside, graceMs), server.close(graceMs)]);
@@ -63,11 +83,28 @@ function listen(server: NetServer, place: Place): Promise<number> {
   });
 }
 
-/** How long a request may take to arrive, in milliseconds. */
-const requestTimeoutMs = 120_000;
+/**
+ * In milliseconds, how long a connection may say nothing, and how long a request may take to arrive: a phone sends a large
+ * attachment over a slow network.
+ */
+export type Patience = { silentMs: number; arrivalMs: number };
 
-function plainServer(listener: Listener) {
-  const server = createHttp({ requestTimeout: requestTimeoutMs }, listener);
+/** The same for HTTP/1.1 with and without TLS. */
+const timeouts = ({ arrivalMs }: Patience) => ({
+  requestTimeout: arrivalMs,
+  headersTimeout: Math.min(arrivalMs, 60_000),
+  connectionsCheckingInterval: Math.min(arrivalMs, 30_000),
+});
+
+/**
+ * Hangs up on HTTP/1.1 when nothing comes or goes in this time, a request that is answered slowly included: who asks for much
+ * and takes nothing of it would keep it in memory for ever. As long as an HTTP/2 session has altogether.
+ */
+const silence = ({ silentMs }: Patience): number => 2 * silentMs;
+
+function plainServer(listener: Listener, patience: Patience) {
+  const server = createHttp(timeouts(patience), listener);
+  server.timeout = silence(patience);
   return { server, close: (graceMs: number) => closeServer(server, graceMs) };
 }
 
@@ -75,14 +112,23 @@ function plainServer(listener: Listener) {
  * HTTP/2 for browsers, which then share one connection among all their streams, and HTTP/1.1 for whoever asks for it. Another
  * certificate is shown to whoever connects from then on.
  */
-function secureServer(pair: ServedPair, tls: TlsKeeper, listener: Listener) {
+function secureServer(
+  pair: ServedPair,
+  tls: TlsKeeper,
+  { listener, patience }: { listener: Listener; patience: Patience },
+) {
   const server = createSecureServer({
     ...contextOf(pair),
     allowHTTP1: true,
+    // Node waits for two minutes, which costs a stranger nothing.
+    handshakeTimeout: Math.min(patience.silentMs, 30_000),
     // A stranger's connection costs memory for each stream that it may open.
     settings: { maxConcurrentStreams: 128 },
   });
+  // Node takes these for HTTP/1.1 as properties only.
+  Object.assign(server, timeouts(patience), { timeout: silence(patience) });
   server.on("request", listener);
+  server.on("stream", (stream) => boundArrival(stream, patience));
   const [accept] = server.listeners("connection");
   server.removeAllListeners("connection");
   const beside = besideChallenges(tls.challenges, (socket) => accept?.call(server, socket));
@@ -98,8 +144,15 @@ function secureServer(pair: ServedPair, tls: TlsKeeper, listener: Listener) {
   server.on("session", (session) => {
     sessions.add(session);
     session.once("close", () => sessions.delete(session));
+    // Node's own, from the server's time for HTTP/1.1, would end what is being answered, too.
+    session.removeAllListeners("timeout");
     // Nothing is asked on it: a stream that is followed gets a word more often.
-    session.setTimeout(requestTimeoutMs, () => session.close());
+    session.setTimeout(patience.silentMs, () => {
+      session.close();
+      // It waits for its streams: one whose request was begun and not ended would keep it for ever.
+      const last = setTimeout(() => session.destroy(), patience.silentMs).unref();
+      session.once("close", () => clearTimeout(last));
+    });
   });
   return {
     server,
@@ -115,6 +168,16 @@ function secureServer(pair: ServedPair, tls: TlsKeeper, listener: Listener) {
       clearTimeout(timer);
     },
   };
+}
+
+/** HTTP/2 has no time for a request by itself: one that comes drop by drop would keep its stream for ever. */
+function boundArrival(stream: ServerHttp2Stream, { arrivalMs }: Patience): void {
+  if (stream.endAfterHeaders) return;
+  const timer = setTimeout(() => {
+    if (stream.state.remoteClose !== 1) stream.close(constants.NGHTTP2_CANCEL);
+  }, arrivalMs);
+  timer.unref();
+  stream.once("close", () => clearTimeout(timer));
 }
 
 const contextOf = ({ certPem, keyPem }: ServedPair) =>

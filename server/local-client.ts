@@ -26,9 +26,10 @@ export class LocalProblem extends Error {
  * - `stopped`: there is no socket, or no process behind it
  * - `forbidden`: this user may not open it
  * - `broken`: something else answers, or the connection was cut
+ * - `other-version`: it answers, and otherwise than this program expects
  */
 export class NoAppliance extends Error {
-  readonly reason: "stopped" | "forbidden" | "broken";
+  readonly reason: "stopped" | "forbidden" | "broken" | "other-version";
   constructor(reason: NoAppliance["reason"], message: string, cause?: unknown) {
     super(message, { cause });
     this.name = "NoAppliance";
@@ -79,7 +80,11 @@ export async function* followLocal<const E extends EndpointSpec>(
     throw new NoAppliance("broken", "The appliance did not answer with a stream.");
   }
   try {
-    for await (const data of serverSentData(response)) yield spec.schema.parse(JSON.parse(data)) as LocalEvent<E>;
+    for await (const data of serverSentData(response)) {
+      const parsed = spec.schema.safeParse(jsonOf(data));
+      if (!parsed.success) throw otherVersion(parsed.error);
+      yield parsed.data as LocalEvent<E>;
+    }
   } finally {
     response.destroy();
   }
@@ -147,13 +152,15 @@ function parseAnswer(endpoint: EndpointSpec, response: IncomingMessage, body: st
   if (spec?.kind === "json") {
     const parsed = spec.schema.safeParse(value);
     if (parsed.success) return parsed.data;
-    const detail = "What runs is of another version and answers otherwise: start Signet again.";
-    throw new NoAppliance("broken", detail, parsed.error);
+    throw otherVersion(parsed.error);
   }
   const problem = Problem.safeParse(value);
   if (problem.success) throw new LocalProblem(problem.data);
   throw new NoAppliance("broken", `The appliance answered with status ${status}, which cannot be understood.`);
 }
+
+const otherVersion = (cause: unknown) =>
+  new NoAppliance("other-version", "What runs is of another version and answers otherwise: start Signet again.", cause);
 
 function jsonOf(text: string): unknown {
   try {

@@ -21,7 +21,7 @@ export type Blobs = {
   get(sha256: string): Promise<Uint8Array>;
   /**
    * For large content that is sent: checked as a whole before it is given, and held a piece at a time.
-   * @param look is given each piece as it is checked @throws BlobMissing, BlobDamaged
+   * @param look is given each piece as it is checked @throws BlobMissing, BlobDamaged, what the system says
    */
   open(sha256: string, look?: (piece: Uint8Array) => void): Promise<StoredContent>;
   has(sha256: string): Promise<boolean>;
@@ -126,6 +126,11 @@ async function withFile<T>(path: string, flags: string, use: (handle: FileHandle
 
 function isMissing(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === "ENOENT";
+}
+
+/** Whether the system did not let us look, for want of rights or open files: that says nothing of the content. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof Error && "syscall" in error && "code" in error && error.code !== "EIO";
 }
 
 export type BlobOptions = {
@@ -285,7 +290,8 @@ export async function openBlobs({ folder, secrets, clear, now = Date.now }: Blob
     get: async (sha256) => content(sha256, await read(sha256)),
     open: (sha256, look) =>
       openContent(secrets, pathOf(sha256), sha256, look).catch((error: unknown) => {
-        throw isMissing(error) ? new BlobMissing(sha256) : new BlobDamaged(sha256, { cause: error });
+        if (isMissing(error)) throw new BlobMissing(sha256);
+        throw isRefusal(error) ? error : new BlobDamaged(sha256, { cause: error });
       }),
     async has(sha256) {
       return stat(pathOf(sha256)).then(

@@ -52,6 +52,12 @@ type CapacityOptions = {
   config: Pick<Config, "dataDir" | "diskWarnPercent" | "diskFullPercent" | "diskReserveMb">;
   /** Bytes that this process may still have. */
   availableMemory?: (() => number) | undefined;
+  /**
+   * Makes anew what the database can do without, when that is damaged.
+   * @param force also when nothing is seen of it
+   * @returns what else is damaged; null when nothing is
+   */
+  mend?: ((force: boolean) => Promise<{ damage: string | null; mended: boolean }>) | undefined;
 };
 
 const lookEveryMs = 5_000;
@@ -64,6 +70,8 @@ const smallBody = mebibyte;
 const bodyFactor = 4;
 const shownBadFiles = 20;
 const retryAfter = 60;
+/** What failed for the same damage may come to light this long after it was mended. */
+const mendedMs = 60_000;
 
 /** Below this the reserve is released. */
 const releaseBelow = (reserve: number): number => reserve / 2;
@@ -77,7 +85,11 @@ export async function releaseReserveIfFull({ dataDir, diskReserveMb }: CapacityO
   if (room && room.freeBytes < releaseBelow(reserve)) await releaseReserve(dataDir).catch(() => undefined);
 }
 
-export async function openCapacity({ config, availableMemory = systemMemory }: CapacityOptions): Promise<Capacity> {
+export async function openCapacity({
+  config,
+  availableMemory = systemMemory,
+  mend,
+}: CapacityOptions): Promise<Capacity> {
   const { dataDir } = config;
   const reserve = config.diskReserveMb * mebibyte;
   const badFiles = new Set<string>();
@@ -93,6 +105,10 @@ export async function openCapacity({ config, availableMemory = systemMemory }: C
   let wasHalted = false;
   let lookedAt = Number.NEGATIVE_INFINITY;
   let looking: Promise<CapacityState> | undefined;
+  let mending: Promise<string | null> | undefined;
+  let mendedAt = Number.NEGATIVE_INFINITY;
+  /** Something was made anew of which no damage was seen: that is done once. */
+  let forced = false;
 
   function memory(): CapacityState["memory"] {
     const availableBytes = availableMemory();
@@ -129,6 +145,31 @@ export async function openCapacity({ config, availableMemory = systemMemory }: C
     return looking;
   }
 
+  /** What stays damaged of a database of which SQLite says that it is; null when it was mended. */
+  function afterMending(cause: string): Promise<string | null> {
+    mending ??= tryToMend(cause).finally(() => {
+      mending = undefined;
+    });
+    return mending;
+  }
+
+  async function tryToMend(cause: string): Promise<string | null> {
+    if (!mend) return cause;
+    const late = performance.now() - mendedAt < mendedMs;
+    const force = !forced && !late;
+    try {
+      const { damage: left, mended } = await mend(force);
+      if (mended) {
+        mendedAt = performance.now();
+        forced ||= force;
+      }
+      return left ?? (mended || late ? null : cause);
+    } catch (error) {
+      // Without room, or because it ends, it could not be tried: whoever meets the damage next tries again.
+      return storageFault(error) === "damaged" ? cause : null;
+    }
+  }
+
   const halted = () => ["exhausted", "read-only", "damaged"].includes(current.storage);
 
   function refuse(detail: string): never {
@@ -156,7 +197,11 @@ export async function openCapacity({ config, availableMemory = systemMemory }: C
         return new AppError("service-unavailable", { detail: badFile, cause: error });
       }
       const fault = storageFault(error);
-      if (fault === "damaged") damage ??= error instanceof Error ? error.message : String(error);
+      if (fault === "damaged") {
+        damage ??= await afterMending(error instanceof Error ? error.message : String(error));
+        if (damage === null)
+          return new AppError("service-unavailable", { detail: mendedDetail, retryAfter: 1, cause: error });
+      }
       if (fault === null && !mayBeDisk.has(String(codeOf(error)))) return null;
       await look().catch(() => undefined);
       // A permission may be missing in some other place.
@@ -165,7 +210,7 @@ export async function openCapacity({ config, availableMemory = systemMemory }: C
       return new AppError("service-unavailable", { detail: refusals[level], retryAfter, cause: error });
     },
     async noteDamage(cause) {
-      damage ??= cause;
+      damage ??= await afterMending(cause);
       await look();
     },
     watch({ log, onRecovered }) {
@@ -209,6 +254,8 @@ const systemMemory = (): number => process.availableMemory();
 
 const badFile =
   "A stored document is missing or damaged on this appliance. Its administrator has to restore it from a backup.";
+
+const mendedDetail = "A part of the database was damaged and is made anew. Nothing is lost: try again.";
 
 const tooLittleMemory =
   "This appliance is short of memory: large uploads are refused for the moment, and documents are worked on one by one.";

@@ -66,8 +66,8 @@ export async function migrate({
   });
   const lock = await beforeChange?.();
   try {
+    // No statistics are gathered: SQLite would plan by the counts of this day long after the tables have grown.
     await umzug.up();
-    await execPatiently("pragma optimize");
   } finally {
     await lock?.release();
   }

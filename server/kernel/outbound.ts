@@ -1,9 +1,12 @@
 import { lookup as systemLookup } from "node:dns/promises";
+import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { isIP, type Socket } from "node:net";
-import { getCACertificates } from "node:tls";
-import type { buildConnector, Client, Dispatcher } from "undici";
+import { request as httpRequest, type IncomingMessage } from "node:http";
+import { connect as connectTcp, isIP, type Socket } from "node:net";
+import { connect as connectTls, getCACertificates } from "node:tls";
+import type { buildConnector, Dispatcher } from "undici";
 import { mayConnect, parseAllowEntry } from "./address-guard.ts";
+import { Gathering } from "./gathering.ts";
 
 export type OutboundErrorCode = "url-not-allowed" | "dns" | "connect" | "tls" | "timeout" | "redirect" | "too-large";
 
@@ -100,51 +103,25 @@ export function openOutbound(options: OutboundOptions = {}): Outbound {
   }
 
   /** Connects to the addresses that were checked, in turn, and to nothing else: the name is not looked up again. */
-  function connectorTo(
-    target: Target,
-    undici: typeof import("undici"),
-    more: string | undefined,
-  ): buildConnector.connector {
-    const secure = target.url.protocol === "https:";
-    const trusted = more === undefined ? ca : [...(ca ?? getCACertificates()), more];
-    const connect = undici.buildConnector({
-      timeout: connectTimeoutMs,
-      allowH2: false,
-      ...(trusted ? { ca: trusted } : {}),
-    });
-    const to = (address: string, httpSocket: Socket | undefined) =>
-      new Promise<Socket>((resolved, reject) => {
-        connect(
-          {
-            hostname: address,
-            protocol: target.url.protocol,
-            port: String(target.port),
-            // A name goes into SNI and is what the certificate must hold; for a literal that is the address.
-            ...(secure && isIP(target.hostname) === 0 ? { servername: target.hostname } : {}),
-            ...(httpSocket === undefined ? {} : { httpSocket }),
-          },
-          (error, socket) => (error === null ? resolved(socket) : reject(error)),
-        );
-      });
+  function connectorTo(target: Target, request: OutboundRequest, signal: AbortSignal): buildConnector.connector {
+    const trusted = request.ca === undefined ? ca : [...(ca ?? getCACertificates()), request.ca];
     const open = async () => {
       let failure: unknown;
       for (const address of target.addresses) {
+        // Nobody waits any more: what is connected from here on would be nobody's, and a stranger sees it come.
+        signal.throwIfAborted();
         try {
-          if (options.proxy === undefined) return await to(address, undefined);
-          const tunnel = await openTunnel(undici, options.proxy, address, target.port);
-          return secure ? await to(address, tunnel) : tunnel;
+          const peer = { host: address, port: target.port };
+          const socket =
+            options.proxy === undefined ? await dial(peer, signal) : await tunnel(options.proxy, peer, signal);
+          return target.url.protocol === "https:" ? await secured(socket, target.hostname, signal, trusted) : socket;
         } catch (error) {
           failure = error;
         }
       }
       throw failure;
     };
-    return (_, callback) => {
-      open().then(
-        (socket) => callback(null, socket),
-        (error: unknown) => callback(error instanceof Error ? error : new Error(String(error)), null),
-      );
-    };
+    return connectorOf(open);
   }
 
   return {
@@ -155,7 +132,7 @@ export function openOutbound(options: OutboundOptions = {}): Outbound {
       const signal = AbortSignal.timeout(request.timeoutMs);
       const target = await before(signal, aim(purpose, text));
       const undici = await import("undici");
-      const client = new undici.Client(target.url.origin, { connect: connectorTo(target, undici, request.ca) });
+      const client = new undici.Client(target.url.origin, { connect: connectorTo(target, request, signal) });
       try {
         const answer = await client.request({
           method: request.method as Dispatcher.HttpMethod,
@@ -194,38 +171,93 @@ async function before<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   }
 }
 
-/** Asks the proxy for a tunnel to the checked address (RFC 9110 §9.3.6). */
-async function openTunnel(
-  undici: typeof import("undici"),
-  proxy: string,
-  address: string,
-  port: number,
-): Promise<Socket> {
-  const { origin, username, password } = new URL(proxy);
-  const client: Client = new undici.Client(origin, { connect: { timeout: connectTimeoutMs, allowH2: false } });
+type Peer = { host: string; port: number };
+
+const connectorOf =
+  (open: () => Promise<Socket>): buildConnector.connector =>
+  (_, callback) => {
+    open().then(
+      (socket) => callback(null, socket),
+      (error: unknown) => callback(error instanceof Error ? error : new Error(String(error)), null),
+    );
+  };
+
+function dial(peer: Peer, signal: AbortSignal): Promise<Socket> {
+  return opened(connectTcp({ ...peer, noDelay: true }), "connect", signal);
+}
+
+/** @param hostname what the certificate must hold; a name goes into SNI, too */
+async function secured(socket: Socket, hostname: string, signal: AbortSignal, ca?: string[]): Promise<Socket> {
+  const over = connectTls({
+    socket,
+    host: hostname,
+    ...(isIP(hostname) === 0 ? { servername: hostname } : {}),
+    ALPNProtocols: ["http/1.1"],
+    ...(ca === undefined ? {} : { ca }),
+  });
+  try {
+    return await opened(over, "secureConnect", signal);
+  } catch (error) {
+    socket.destroy();
+    throw error;
+  }
+}
+
+/** The socket once it is connected; one that does not come so far, or not in time, is closed. */
+async function opened(socket: Socket, event: "connect" | "secureConnect", signal: AbortSignal): Promise<Socket> {
+  // Whoever has the socket hears of an error by its end; between two owners there is nobody else to hear it.
+  socket.on("error", () => undefined);
+  const late = AbortSignal.timeout(connectTimeoutMs);
+  try {
+    await once(socket, event, { signal: AbortSignal.any([signal, late]) });
+    return socket;
+  } catch (error) {
+    socket.destroy();
+    if (late.aborted) throw new OutboundError("timeout", "there was no connection in time", { cause: error });
+    throw error;
+  }
+}
+
+/**
+ * Asks the proxy for a tunnel to the checked address (RFC 9110 §9.3.6). By Node's own client: undici calls a proxy that hangs up on
+ * CONNECT again and again, without a pause.
+ */
+async function tunnel(proxy: string, { host, port }: Peer, signal: AbortSignal): Promise<Socket> {
+  const { protocol, hostname: name, port: proxyPort, username, password } = new URL(proxy);
+  const hostname = name.replace(/^\[|\]$/g, "");
+  const secure = protocol === "https:";
+  const plain = await dial({ host: hostname, port: Number(proxyPort || (secure ? 443 : 80)) }, signal);
+  const socket = secure ? await secured(plain, hostname, signal) : plain;
   const credentials = Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`).toString("base64");
-  const authority = isIP(address) === 6 ? `[${address}]:${port}` : `${address}:${port}`;
-  const { statusCode, socket } = await client.connect({
+  const authority = isIP(host) === 6 ? `[${host}]:${port}` : `${host}:${port}`;
+  const asking = httpRequest({
+    createConnection: () => socket,
+    method: "CONNECT",
     path: authority,
     headers: { host: authority, ...(username === "" ? {} : { "proxy-authorization": `Basic ${credentials}` }) },
   });
-  if (statusCode !== 200) {
+  try {
+    const answered = once(asking, "connect", { signal });
+    asking.end();
+    const [answer]: IncomingMessage[] = await answered;
+    if (answer?.statusCode !== 200) throw new OutboundError("connect", `the proxy answered ${answer?.statusCode}`);
+    return socket;
+  } catch (error) {
+    // What it still meets is nobody's any more.
+    asking.on("error", () => undefined).destroy();
     socket.destroy();
-    throw new OutboundError("connect", `the proxy answered ${statusCode}`);
+    throw error;
   }
-  return socket as Socket;
 }
 
 async function readAtMost(body: AsyncIterable<Uint8Array>, maxBytes: number, status: number): Promise<Uint8Array> {
-  const parts: Uint8Array[] = [];
-  let size = 0;
+  const answer = new Gathering();
   for await (const part of body) {
-    size += part.length;
-    if (size > maxBytes)
+    if (answer.size + part.length > maxBytes)
       throw new OutboundError("too-large", `the answer is larger than ${maxBytes} bytes`, { status });
-    parts.push(part);
+    answer.add(part);
   }
-  return Buffer.concat(parts);
+  return answer.whole();
 }
 
 const tlsCode = /^(ERR_TLS|ERR_SSL|CERT_|UNABLE_TO_|DEPTH_ZERO|SELF_SIGNED|HOSTNAME_MISMATCH|INVALID_CA|EPROTO)/;

@@ -2,6 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { Busboy } from "@fastify/busboy";
 import type { BodySpec, MultipartBody, RawBody, UploadedFile } from "./endpoint.ts";
 import { AppError } from "./errors.ts";
+import { Gathering } from "./gathering.ts";
 
 /** A body that no operation asked for may be this long; it is read only because the idempotency fingerprint covers it. */
 const unaskedBytes = 1024 * 1024;
@@ -45,12 +46,10 @@ function unsupported(got: string, accepted: readonly string[]): AppError {
 export async function readBytes(request: IncomingMessage, limit: number): Promise<Buffer> {
   const declared = Number(request.headers["content-length"] ?? 0);
   if (declared > limit) throw tooLarge(request, limit);
-  const chunks: Buffer[] = [];
-  let size = 0;
+  const body = new Gathering();
   const whole = await new Promise<boolean>((resolve, reject) => {
     const take = (chunk: Buffer) => {
-      size += chunk.length;
-      if (size <= limit) chunks.push(chunk);
+      if (body.size + chunk.length <= limit) body.add(chunk);
       else {
         request.off("data", take);
         resolve(false);
@@ -65,7 +64,7 @@ export async function readBytes(request: IncomingMessage, limit: number): Promis
     request.once("close", () => cut());
   });
   if (!whole) throw tooLarge(request, limit);
-  return Buffer.concat(chunks, size);
+  return body.whole();
 }
 
 /**
@@ -127,8 +126,8 @@ export async function parseMultipart(
         fields[name] = value;
       });
       parser.on("file", (field, stream, filename, _encoding, type) => {
-        const chunks: Buffer[] = [];
-        stream.on("data", (chunk: Buffer) => chunks.push(chunk));
+        const content = new Gathering();
+        stream.on("data", (chunk: Buffer) => content.add(chunk));
         stream.on("error", reject);
         stream.on("end", () => {
           const name =
@@ -137,7 +136,7 @@ export async function parseMultipart(
               .at(-1)
               ?.replace(/\p{Cc}/gu, "")
               .slice(0, 200) || "file";
-          files.push({ field, filename: name, contentType: mediaType(type), bytes: Buffer.concat(chunks) });
+          files.push({ field, filename: name, contentType: mediaType(type), bytes: content.whole() });
         });
       });
       for (const limit of ["partsLimit", "filesLimit", "fieldsLimit"] as const) {

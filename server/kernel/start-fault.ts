@@ -1,12 +1,11 @@
 import { constants } from "node:fs";
 import { access, readFile, rm, stat } from "node:fs/promises";
 import path from "node:path";
-import { z } from "zod";
 import type { Config } from "../config.ts";
 import { systemClock } from "./clock.ts";
 import { writeDurably } from "./durable.ts";
 import { storageFault } from "./storage-fault.ts";
-import { Ts } from "./wire.ts";
+import { StartFault, startFaultBeside } from "./wire.ts";
 
 type Places = Pick<Config, "dataDir" | "masterKeyFile">;
 
@@ -17,21 +16,31 @@ class CannotStart extends Error {
   override name = "CannotStart";
 }
 
-const StartFault = z.object({ at: Ts, message: z.string() });
-/** Why the last start came to nothing. */
-type StartFault = z.infer<typeof StartFault>;
-
 const recordOf = (dataDir: string): string => path.join(dataDir, "run", "start-fault.json");
 
-/** Keeps it for `signet status`, where the folder can be written. @param error null when the start has succeeded */
-export async function recordStart(dataDir: string, error: unknown): Promise<void> {
-  const file = recordOf(dataDir);
+/**
+ * Keeps it for `signet status`, where the folder can be written, and beside the admin socket for the console, whose user may not
+ * look into the data folder.
+ * @param error null when the start has succeeded
+ */
+export async function recordStart(
+  { dataDir, adminSocket }: Pick<Config, "dataDir" | "adminSocket">,
+  error: unknown,
+): Promise<void> {
   // Another process runs there, and its record is its own.
   if (error instanceof Error && error.name === "DataFolderTaken") return;
-  const message = error instanceof Error ? error.message : String(error);
-  const written =
-    error === null ? rm(file, { force: true }) : writeDurably(file, JSON.stringify({ at: systemClock.ts(), message }));
-  await written.catch(() => undefined);
+  const fault: StartFault | null =
+    error === null ? null : { at: systemClock.ts(), message: error instanceof Error ? error.message : String(error) };
+  await keep(recordOf(dataDir), fault, 0o600).catch(() => undefined);
+  // A named pipe has no folder.
+  if (process.platform === "win32") return;
+  // Its group is that of the administrators, as the socket's is.
+  await keep(startFaultBeside(adminSocket), fault, 0o640).catch(() => undefined);
+}
+
+async function keep(file: string, fault: StartFault | null, mode: number): Promise<void> {
+  if (fault === null) return await rm(file, { force: true });
+  await writeDurably(file, JSON.stringify(fault), mode);
 }
 
 /** Null when the last start succeeded, or nothing can be read. */

@@ -40,6 +40,12 @@ export const TimeZone = z
     }
   }, "Use the name of a time zone, for example Europe/Zurich.");
 
+/** Why the last start came to nothing, as it is kept for whoever asks while nothing runs. */
+export const StartFault = z.object({ at: Ts, message: z.string() });
+export type StartFault = z.infer<typeof StartFault>;
+/** Where it lies for administrators, who may open the folder of the admin socket and not the data folder. */
+export const startFaultBeside = (socket: string): string => `${socket}.start-fault.json`;
+
 export const Email = z
   .string()
   .max(254)

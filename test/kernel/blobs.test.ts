@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
-import { mkdir, readdir, readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm, stat, symlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { CheckedPart } from "../../server/kernel/blob-format.ts";
@@ -90,6 +90,16 @@ test("a missing, changed, shortened, or exchanged file is noticed; a shortened o
   await expect(blobs.get(sha256)).rejects.toThrow(BlobDamaged);
   await blobs.put(content);
   expect(Buffer.from(await blobs.get(sha256))).toEqual(content);
+});
+
+test("what the system does not let us open is not called damaged: nobody restores a backup for it", async () => {
+  const { blobs, path } = await setUp();
+  const { sha256 } = await blobs.put(randomBytes(1000));
+  await rm(path(sha256));
+  // A link that leads to itself cannot be opened, by root neither.
+  await symlink(path(sha256), path(sha256));
+  await expect(blobs.open(sha256)).rejects.toMatchObject({ code: "ELOOP" });
+  await expect(blobs.get(sha256)).rejects.toMatchObject({ code: "ELOOP" });
 });
 
 test("a file of the right size that cannot be opened is written again, and not taken for the content", async () => {

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { createServer, type RequestListener } from "node:http";
 import { createServer as createTlsServer } from "node:https";
-import { type AddressInfo, connect, type Server } from "node:net";
+import { type AddressInfo, connect, createServer as createTcpServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
 import forge from "node-forge";
 import { beforeAll, expect, onTestFinished, test } from "vitest";
@@ -192,4 +192,115 @@ test("through a proxy, CONNECT names the checked address and TLS ends at the hos
   expect(asked).toEqual([`127.0.0.1:${port}`]);
   await expect(outbound.fetch("webhook", "https://[::1]/", request)).rejects.toMatchObject({ code: "url-not-allowed" });
   expect(asked).toHaveLength(1);
+});
+
+/** Takes connections on every address of this machine and says nothing. */
+async function silent() {
+  const sockets: Socket[] = [];
+  const server = createTcpServer((socket) => {
+    sockets.push(socket);
+    socket.on("error", () => undefined).resume();
+  });
+  server.listen(0, "0.0.0.0");
+  await once(server, "listening");
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return { server, sockets, port: (server.address() as AddressInfo).port };
+}
+
+test("when the time is over its connection ends at once, and no further address is called", {
+  timeout: 60_000,
+}, async () => {
+  const { server, sockets, port } = await silent();
+  const outbound = openOutbound({
+    allow: [`webhook=127.0.0.0/8:${port}`],
+    lookup: async () => [{ address: "127.0.0.1" }, { address: "127.0.0.2" }],
+  });
+  const came = once(server, "connection");
+  const call = outbound.fetch("webhook", `https://hooks.example:${port}/`, { ...request, timeoutMs: 2000 });
+  const failed = expect(call).rejects.toMatchObject({ code: "timeout" });
+  await came;
+  const [first] = sockets;
+  const closed = first && once(first, "close");
+  await failed;
+  const over = performance.now();
+  await closed;
+  // A handshake alone may take ten seconds, for which nobody waits now.
+  expect(performance.now() - over).toBeLessThan(5000);
+  // Accepted after whatever was sent before it.
+  const probe = connect(port, "127.0.0.1");
+  await once(server, "connection");
+  probe.destroy();
+  expect(sockets.map(({ localAddress }) => localAddress)).not.toContain("127.0.0.2");
+  expect(sockets).toHaveLength(2);
+});
+
+test.each([
+  ["nothing", ""],
+  ["200 and nothing more", "HTTP/1.1 200 OK\r\n\r\n"],
+])("a proxy that says %s is hung up on when the time is over", { timeout: 60_000 }, async (_, says) => {
+  const { server, sockets, port } = await silent();
+  const outbound = openOutbound({
+    allow: ["webhook=127.0.0.1:1"],
+    lookup: toLoopback,
+    proxy: `http://127.0.0.1:${port}`,
+  });
+  const came = once(server, "connection");
+  const call = outbound.fetch("webhook", "https://hooks.example:1/", { ...request, timeoutMs: 2000 });
+  const failed = expect(call).rejects.toMatchObject({ code: "timeout" });
+  await came;
+  const [first] = sockets;
+  first?.once("data", () => first.write(says));
+  const closed = first && once(first, "close");
+  await failed;
+  const over = performance.now();
+  await closed;
+  expect(performance.now() - over).toBeLessThan(5000);
+});
+
+test.each([
+  ["a proxy", "at once"],
+  ["a proxy", "when it is asked"],
+  ["a host", "at once"],
+  ["a host", "when it is asked"],
+])("%s that hangs up %s is called once", { timeout: 60_000 }, async (who, when) => {
+  let calls = 0;
+  const server = createTcpServer((socket) => {
+    calls += 1;
+    socket.on("error", () => undefined);
+    if (when === "at once") socket.destroy();
+    else socket.once("data", () => socket.destroy());
+  });
+  const port = await listen(server);
+  const outbound = openOutbound({
+    allow: ["tsa=127.0.0.1:1", `tsa=127.0.0.1:${port}`],
+    lookup: toLoopback,
+    ...(who === "a proxy" ? { proxy: `http://127.0.0.1:${port}` } : {}),
+  });
+  const url = `http://tsa.example:${who === "a proxy" ? 1 : port}/`;
+  await expect(outbound.fetch("tsa", url, { ...request, timeoutMs: 20_000 })).rejects.toMatchObject({
+    code: "connect",
+  });
+  expect(calls).toBe(1);
+});
+
+test("what a proxy refuses is said with its status, and its connection ends", async () => {
+  const proxy = createServer();
+  const closed = Promise.withResolvers<void>();
+  proxy.on("connect", (_, socket) => {
+    socket.on("close", () => closed.resolve()).end("HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\n\r\n");
+  });
+  const port = await listen(proxy);
+  const outbound = openOutbound({
+    allow: ["webhook=127.0.0.1:1"],
+    lookup: toLoopback,
+    proxy: `http://127.0.0.1:${port}`,
+  });
+  await expect(outbound.fetch("webhook", "https://hooks.example:1/", request)).rejects.toMatchObject({
+    code: "connect",
+    message: "the proxy answered 403",
+  });
+  await closed.promise;
 });
