@@ -1,12 +1,13 @@
 import { parseArgs } from "node:util";
 import { type Command, type CommandContext, exitCodesOf, inert, type Streams, UsageError } from "./commands/command.ts";
+import { type CommandName, commandEntries, commandNames, isCommandName } from "./commands/list.ts";
 import { ConfigError, loadConfig } from "./config.ts";
 import { AppError } from "./kernel/errors.ts";
 import { nearest } from "./kernel/nearest.ts";
 import { LocalProblem } from "./local-client.ts";
 
-/** Every command, in the order of the overview; each is loaded when it is called: a status need not wait for a server. */
-const loaders: Readonly<Record<string, () => Promise<Command>>> = {
+/** Each is loaded when it is called: a status need not wait for a server. */
+const loaders: Readonly<Record<CommandName, () => Promise<Command>>> = {
   init: async () => (await import("./commands/init.ts")).init,
   serve: async () => (await import("./commands/serve.ts")).serve,
   status: async () => (await import("./commands/status.ts")).status,
@@ -34,12 +35,12 @@ const loaders: Readonly<Record<string, () => Promise<Command>>> = {
   doctor: async () => (await import("./commands/doctor.ts")).doctor,
   logs: async () => (await import("./commands/logs.ts")).logs,
   "support-bundle": async () => (await import("./commands/support-bundle.ts")).supportBundle,
-  completion: async () => (await import("./commands/completion.ts")).completionCommand(allCommands),
+  completion: async () => (await import("./commands/completion.ts")).completion,
   man: async () => (await import("./commands/man.ts")).manCommand(allCommands),
 };
 
-/** For whoever lists them. */
-export const allCommands = (): Promise<readonly Command[]> => Promise.all(Object.values(loaders).map((load) => load()));
+/** For whoever needs more of them than the list says. */
+export const allCommands = (): Promise<readonly Command[]> => Promise.all(commandNames.map((name) => loaders[name]()));
 
 /**
  * Runs one command.
@@ -48,14 +49,12 @@ export const allCommands = (): Promise<readonly Command[]> => Promise.all(Object
 export async function runCli(args: readonly string[], env: NodeJS.ProcessEnv, streams: Streams): Promise<number> {
   const [name = "serve", ...rest] = args;
   if (name === "help" || name === "--help" || name === "-h") {
-    streams.stdout(overview(await allCommands()));
+    streams.stdout(rest.includes("--json") ? `${JSON.stringify({ commands: commandEntries })}\n` : overview());
     return 0;
   }
   let json = rest.includes("--json");
-  // No name that every object has.
-  const command = Object.hasOwn(loaders, name) ? await loaders[name]?.() : undefined;
-  if (!command) {
-    const meant = nearest(name, Object.keys(loaders));
+  if (!isCommandName(name)) {
+    const meant = nearest(name, commandNames);
     const hint =
       meant === null ? "signet help lists them all" : `did you mean signet ${meant}? signet help lists them all`;
     const message = `there is no command ${JSON.stringify(name)}: ${hint}`;
@@ -63,6 +62,7 @@ export async function runCli(args: readonly string[], env: NodeJS.ProcessEnv, st
     else streams.stderr(`signet: ${message}\n`);
     return 2;
   }
+  const command = await loaders[name]();
   try {
     const { values, positionals } = parseArgs({
       args: rest,
@@ -72,7 +72,9 @@ export async function runCli(args: readonly string[], env: NodeJS.ProcessEnv, st
     });
     json = values.json === true;
     if (values.help) {
-      streams.stdout(usage(command));
+      const { summary, usage: lines } = command;
+      const about = { name, summary, usage: lines, exitCodes: exitCodesOf(command) };
+      streams.stdout(json ? `${JSON.stringify(about)}\n` : usage(command));
       return 0;
     }
     const context: CommandContext = { config: loadConfig(env), options: values, positionals, json, ...streams };
@@ -122,9 +124,9 @@ function isExpected(error: unknown): boolean {
   );
 }
 
-function overview(commands: readonly Command[]): string {
-  const width = Math.max(...commands.map(({ name }) => name.length));
-  const lines = commands.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`);
+function overview(): string {
+  const width = Math.max(...commandNames.map((name) => name.length));
+  const lines = commandEntries.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`);
   return `signet: the self-hosted electronic-signature appliance\n\n${lines.join("\n")}\n\nEach takes --json and --help. Settings come from the environment (SIGNET_…) and signet.json in the data folder.\n`;
 }
 

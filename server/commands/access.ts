@@ -1,20 +1,18 @@
 import { endSession, listAccess, revokeAccess, revokeKey } from "../features/appliance/access.ts";
 import * as contract from "../features/appliance/access-contract.ts";
 import { type Command, type CommandContext, optional, print, required, table, UsageError } from "./command.ts";
+import { entryOf } from "./list.ts";
 import { emailOf } from "./recover-owner.ts";
 import { runningOrHere } from "./with-appliance.ts";
 
 export const access: Command = {
-  name: "access",
-  summary: "show who is signed in and which API keys work, in every organization, and shut somebody out",
+  ...entryOf("access"),
   usage: [
     "signet access list [--email ADDRESS] [--organization ID]",
     "signet access end-session SESSION_ID",
     "signet access revoke-key KEY_ID",
     "signet access revoke --email ADDRESS [--keys]   every session of a person; with --keys the API keys they made too",
   ],
-  verbs: ["list", "end-session", "revoke-key", "revoke"],
-  options: { email: { type: "string" }, organization: { type: "string" }, keys: { type: "boolean" } },
   run: (context) => {
     const [verb, id, ...more] = context.positionals;
     if (verb === "list" && id === undefined) return list(context);

@@ -2,19 +2,17 @@ import { readAnchors, resumeHeldAnchors } from "../features/appliance/anchors.ts
 import { listManagedAnchors, type ManagedAnchors, resumeAnchors } from "../features/appliance/anchors-contract.ts";
 import { findingTexts } from "../features/appliance/finding-texts.ts";
 import { type Command, type CommandContext, print, table, UsageError } from "./command.ts";
+import { entryOf } from "./list.ts";
 import { runningOrHere } from "./with-appliance.ts";
 
 const shown = 10;
 
 export const anchors: Command = {
-  name: "anchors",
-  summary: "show the latest anchors; after a restore, let new ones be signed",
+  ...entryOf("anchors"),
   usage: [
     "signet anchors list",
     "signet anchors resume   you answer for it that the machine of before published none after the backup",
   ],
-  verbs: ["list", "resume"],
-  options: {},
   run: (context) => {
     const [action = "list", ...more] = context.positionals;
     if (more.length > 0) throw new UsageError("that is one word too many");

@@ -4,27 +4,19 @@ import { CreateApiKey } from "../features/identity/contract.ts";
 import { createApiKey, listApiKeys, revokeApiKey } from "../features/identity/service.ts";
 import { type Actor, administrativePermissions, permissions } from "../kernel/wire.ts";
 import { type Command, type CommandContext, optional, print, required, table, UsageError } from "./command.ts";
+import { entryOf } from "./list.ts";
 import { chosenOrganization, withDeps } from "./with-deps.ts";
 
 const operator: Actor = { type: "operator", id: null, name: "signet api-key", email: null };
 
 export const apiKey: Command = {
-  name: "api-key",
-  summary: "create, list and revoke API keys",
+  ...entryOf("api-key"),
   usage: [
     "signet api-key create --name NAME --mode test|live [--scopes a,b] [--expires-in-days N] [--organization NAME]",
     "signet api-key list [--organization NAME]",
     "signet api-key revoke KEY_ID [--organization NAME]",
     `scopes: ${permissions.join(" ")}; without --scopes all but ${administrativePermissions.join(" ")}`,
   ],
-  verbs: ["create", "list", "revoke"],
-  options: {
-    name: { type: "string" },
-    mode: { type: "string" },
-    scopes: { type: "string" },
-    "expires-in-days": { type: "string" },
-    organization: { type: "string" },
-  },
   async run(context) {
     const [verb] = context.positionals;
     if (verb === "create") return await create(context);

@@ -7,8 +7,7 @@ import { backupBar } from "./backup-bar.ts";
 import { type CommandContext, optional, UsageError } from "./command.ts";
 import { isTerminal, readSecret } from "./secret.ts";
 
-/** What opens a backup, as options of every command that takes it. */
-export const openerOptions = { key: { type: "string" }, "passphrase-stdin": { type: "boolean" } } as const;
+/** What opens a backup, from the options of every command that takes it. */
 
 /** @throws UsageError when both are given */
 export async function openerOf(context: CommandContext): Promise<Opener | undefined> {

@@ -10,14 +10,14 @@ import { masterKeyFingerprint } from "../kernel/secrets.ts";
 import type { Actor } from "../kernel/wire.ts";
 import { callLocal, followLocal, NoAppliance } from "../local-client.ts";
 import { backupBar } from "./backup-bar.ts";
-import { openerOf, openerOptions, watched } from "./backup-opener.ts";
+import { openerOf, watched } from "./backup-opener.ts";
 import { type Command, type CommandContext, optional, print, table, UsageError } from "./command.ts";
+import { entryOf } from "./list.ts";
 import { localAddress } from "./with-appliance.ts";
 import { withDeps } from "./with-deps.ts";
 
 export const backup: Command = {
-  name: "backup",
-  summary: "make a backup now, list and verify backups, make the key that opens them",
+  ...entryOf("backup"),
   usage: [
     "signet backup",
     "signet backup list",
@@ -25,7 +25,6 @@ export const backup: Command = {
     "signet backup verify [ID] [--key FILE | --passphrase-stdin]",
     "signet backup key [--out FILE]   the secret part goes to the file, or is printed once",
   ],
-  options: { ...openerOptions, out: { type: "string" } },
   run: (context) => {
     const [action, id, ...more] = context.positionals;
     if (more.length > 0 || (id !== undefined && action !== "verify")) throw new UsageError("that is one word too many");

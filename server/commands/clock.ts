@@ -2,15 +2,13 @@ import { acceptClock, readClock } from "../features/appliance/clock.ts";
 import type { ClockState } from "../features/appliance/clock-contract.ts";
 import * as contract from "../features/appliance/clock-contract.ts";
 import { type Command, type CommandContext, print, table, UsageError } from "./command.ts";
+import { entryOf } from "./list.ts";
 import { runningOrHere } from "./with-appliance.ts";
 
 export const clock: Command = {
-  name: "clock",
-  summary: "say whether the machine's clock is believed and what was done to it, or accept it as right",
+  ...entryOf("clock"),
   usage: ["signet clock", "signet clock accept"],
-  verbs: ["accept"],
   exitCodes: { 1: "the clock is in doubt" },
-  options: {},
   run: (context) => {
     const [action, ...more] = context.positionals;
     if (action === undefined) return show(context);

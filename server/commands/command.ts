@@ -1,6 +1,6 @@
-import type { ParseArgsOptionsConfig } from "node:util";
 import type { Config } from "../config.ts";
 import type { ServiceManager } from "../service-manager.ts";
+import type { CommandEntry } from "./list.ts";
 
 /** Where a command reads and writes; given by main.ts, so that tests can run a command in their own process. */
 export type Streams = {
@@ -14,6 +14,8 @@ export type Streams = {
   /** The file that Node was given. */
   program?: string | undefined;
   onSignal: (listener: (signal: string) => void) => void;
+  /** What is printed from now on nobody reads. */
+  onReaderGone?: (listener: () => void) => void;
   /** Whoever started the process and wants to know when it answers. */
   serviceManager?: ServiceManager | null;
 };
@@ -27,17 +29,11 @@ export type CommandContext = Streams & {
   json: boolean;
 };
 
-export type Command = {
-  name: string;
-  summary: string;
+/** What stands in the list, and what is loaded when it is called. */
+export type Command = CommandEntry & {
   usage: readonly string[];
-  /** What may stand first behind the name. */
-  verbs?: readonly string[];
-  /** What may stand behind one of those. */
-  subverbs?: Readonly<Record<string, readonly string[]>>;
   /** Besides those that every command has. */
   exitCodes?: Readonly<Record<number, string>>;
-  options: ParseArgsOptionsConfig;
   /** @returns the exit code */
   run: (context: CommandContext) => Promise<number>;
 };
@@ -58,6 +54,10 @@ export function optional({ options }: CommandContext, name: string): string | un
   const value = options[name];
   return typeof value === "string" && value !== "" ? value : undefined;
 }
+
+/** What stands under the name that somebody gave; nothing that every object has. */
+export const chosen = <T>(among: Readonly<Record<string, T>>, name: string): T | undefined =>
+  Object.hasOwn(among, name) ? among[name] : undefined;
 
 /** Prints the value as one JSON line, or the text made for people. */
 export function print({ json, stdout }: CommandContext, value: unknown, text: string): void {

@@ -1,40 +1,37 @@
 import { type Command, print, UsageError } from "./command.ts";
+import { type CommandEntry, commandEntries, entryOf } from "./list.ts";
 
 /** Every command's name, verbs and options, for shells to complete. */
 
 const shells = ["bash", "zsh", "fish"] as const;
 
-/** @param commands asked for when it runs: it is one of them itself */
-export function completionCommand(commands: () => Promise<readonly Command[]>): Command {
-  return {
-    name: "completion",
-    summary: "print what makes a shell complete the commands, verbs and options of signet",
-    usage: [
-      "signet completion bash   > /etc/bash_completion.d/signet",
-      "signet completion zsh    > a file _signet in a folder of $fpath",
-      "signet completion fish   > ~/.config/fish/completions/signet.fish",
-    ],
-    verbs: [...shells],
-    options: {},
-    async run(context) {
-      const [shell, ...more] = context.positionals;
-      const known = shells.find((name) => name === shell);
-      if (!known || more.length > 0) throw new UsageError(`say ${shells.join(", ")}`);
-      const script = writers[known](await commands());
-      print(context, { shell: known, script }, script.trimEnd());
-      return 0;
-    },
-  };
-}
+export const completion: Command = {
+  ...entryOf("completion"),
+  usage: [
+    "signet completion bash   > /etc/bash_completion.d/signet",
+    "signet completion zsh    > a file _signet in a folder of $fpath",
+    "signet completion fish   > ~/.config/fish/completions/signet.fish",
+  ],
+  async run(context) {
+    const [shell, ...more] = context.positionals;
+    const known = shells.find((name) => name === shell);
+    if (!known || more.length > 0) throw new UsageError(`say ${shells.join(", ")}`);
+    const script = writers[known](commandEntries);
+    print(context, { shell: known, script }, script.trimEnd());
+    return 0;
+  },
+};
 
-const optionsOf = ({ options }: Command): string[] =>
-  [...Object.keys(options), "json", "help"].map((name) => `--${name}`);
-const subverbsOf = ({ subverbs }: Command): [string, string][] =>
+const toldOf = ({ options, internal }: CommandEntry) =>
+  Object.entries(options).filter(([name]) => !internal?.includes(name));
+const optionsOf = (command: CommandEntry): string[] =>
+  [...toldOf(command).map(([name]) => name), "json", "help"].map((name) => `--${name}`);
+const subverbsOf = ({ subverbs }: CommandEntry): [string, string][] =>
   Object.entries(subverbs ?? {}).map(([verb, more]) => [verb, more.join(" ")]);
-const takesValue = ({ options }: Command): string[] =>
-  Object.entries(options).flatMap(([name, { type }]) => (type === "string" ? [`--${name}`] : []));
+const takesValue = (command: CommandEntry): string[] =>
+  toldOf(command).flatMap(([name, { type }]) => (type === "string" ? [`--${name}`] : []));
 
-const writers: Readonly<Record<(typeof shells)[number], (commands: readonly Command[]) => string>> = {
+const writers: Readonly<Record<(typeof shells)[number], (commands: readonly CommandEntry[]) => string>> = {
   bash: (commands) => `# Completion of signet for bash
 _signet() {
   local current=\${COMP_WORDS[COMP_CWORD]} previous=\${COMP_WORDS[COMP_CWORD-1]} words= values=

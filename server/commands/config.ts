@@ -1,25 +1,23 @@
 import { describeSettings } from "../config.ts";
-import { changeSettings, readSettings } from "../features/appliance/settings.ts";
+import { changeable, changeSettings, readSettings } from "../features/appliance/settings.ts";
 import { changeSettings as changeEndpoint } from "../features/appliance/settings-contract.ts";
 import { refuseInside } from "../features/backup/settings.ts";
 import { operatorName } from "../kernel/operator-name.ts";
 import { callLocal, NoAppliance } from "../local-client.ts";
 import { type Command, type CommandContext, print, table, UsageError } from "./command.ts";
+import { entryOf } from "./list.ts";
 import { isTerminal, readSecret } from "./secret.ts";
 import { localAddress } from "./with-appliance.ts";
 import { withDeps } from "./with-deps.ts";
 import { orWrongSetting } from "./wrong-setting.ts";
 
 export const config: Command = {
-  name: "config",
-  summary: "show, change and check the settings of signet.json",
+  ...entryOf("config"),
   usage: [
     "signet config get [KEY …]            values and where they come from; secrets are never shown",
     "signet config set KEY=VALUE …        all of them or none; KEY= takes one out; VALUE - reads standard input",
     "signet config check                  whether the appliance would start with them",
   ],
-  verbs: ["get", "set", "check"],
-  options: {},
   async run(context) {
     const [verb, ...rest] = context.positionals;
     if (verb === "get") return get(context, rest);
@@ -48,7 +46,9 @@ async function set(context: CommandContext, pairs: readonly string[]): Promise<n
     const at = pair.indexOf("=");
     if (at < 1) throw new UsageError(`${JSON.stringify(pair)} is not KEY=VALUE`);
     const value = pair.slice(at + 1);
-    changes[keyOf(pair.slice(0, at))] = value === "" ? null : value === "-" ? await readStdin(context) : value;
+    // Before it becomes a member: `__proto__` would be none, and so be taken for nothing to change.
+    const { key } = await orWrongSetting(async () => changeable(keyOf(pair.slice(0, at))));
+    changes[key] = value === "" ? null : value === "-" ? await readStdin(context) : value;
   }
   const { restartNeeded, running } = await orWrongSetting(() => change(context, changes));
   const words = !running

@@ -8,15 +8,14 @@ import { peekTls } from "../features/tls/peek.ts";
 import { readStartFault } from "../kernel/start-fault.ts";
 import { callLocal, NoAppliance } from "../local-client.ts";
 import { type Command, type CommandContext, print, table } from "./command.ts";
+import { entryOf } from "./list.ts";
 import { localAddress } from "./with-appliance.ts";
 import { withDeps } from "./with-deps.ts";
 
 export const doctor: Command = {
-  name: "doctor",
-  summary: "look at settings, data folder, keys, mail, disk and work, and say what to do about what is wrong",
+  ...entryOf("doctor"),
   usage: ["signet doctor"],
   exitCodes: { 1: "something is wrong; warnings alone are none" },
-  options: {},
   async run(context) {
     const data = await findings(context);
     const counts = countStates(data);

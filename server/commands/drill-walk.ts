@@ -1,10 +1,14 @@
-import { openDeps } from "../compose.ts";
+import { setPriority } from "node:os";
 import type { Config } from "../config.ts";
 import type { WalkAnswer } from "../features/backup/contract.ts";
 import { fsck } from "../features/evidence/fsck.ts";
 import { createLog } from "../kernel/log.ts";
+import { openDeps } from "../open-deps.ts";
 
 /** The process of a drill that walks every chain and hash of the restored folder (`features/backup/drill.ts` starts it). */
+
+// People who sign come first.
+setPriority(0, 10);
 
 const tell = (answer: WalkAnswer) => process.send?.(answer);
 

@@ -2,18 +2,17 @@ import { performDrill } from "../features/backup/acts.ts";
 import type { DrillOpener } from "../features/backup/contract.ts";
 import { beginDrill } from "../features/backup/service.ts";
 import { operator, orEnd } from "./backup.ts";
-import { openerOf, openerOptions, watched } from "./backup-opener.ts";
+import { openerOf, watched } from "./backup-opener.ts";
 import { type Command, countsOf, optional, print } from "./command.ts";
+import { entryOf } from "./list.ts";
 import { withDeps } from "./with-deps.ts";
 
 export const drill: Command = {
-  name: "drill",
-  summary: "restore a backup into a scratch folder, walk every chain and hash there, record the result",
+  ...entryOf("drill"),
   usage: [
     "signet drill [--id ID] [--scratch DIR] [--key FILE | --passphrase-stdin]",
     "without --key or --passphrase-stdin the appliance opens the backup itself, and what you keep away is not tried",
   ],
-  options: { ...openerOptions, id: { type: "string" }, scratch: { type: "string" } },
   async run(context) {
     const opener = await openerOf(context);
     const backup = optional(context, "id");

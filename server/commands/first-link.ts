@@ -1,13 +1,12 @@
 import { makeFirstLink } from "../features/appliance/setup.ts";
 import * as contract from "../features/appliance/setup-contract.ts";
 import { type Command, print } from "./command.ts";
+import { entryOf } from "./list.ts";
 import { runningOrHere } from "./with-appliance.ts";
 
 export const firstLink: Command = {
-  name: "first-link",
-  summary: "print a new one-time link that creates the first owner",
+  ...entryOf("first-link"),
   usage: ["signet first-link", "The link lives for 24 hours; links made before stop working."],
-  options: {},
   async run(context) {
     const { link } = await runningOrHere(context, {
       running: (call) => call(contract.makeFirstLink, {}),

@@ -6,15 +6,14 @@ import { fsck } from "../features/evidence/fsck.ts";
 import { fsckCodes, fsckKinds, isFsckCode } from "../features/evidence/fsck-codes.ts";
 import { type Command, type CommandContext, countsOf, print } from "./command.ts";
 import { fsckBar } from "./fsck-bar.ts";
+import { entryOf } from "./list.ts";
 import { withDeps } from "./with-deps.ts";
 
 const saveEveryMs = 2000;
 
 export const fsckCommand: Command = {
-  name: "fsck",
-  summary: "check every chain, document, leaf and anchor on this data folder",
+  ...entryOf("fsck"),
   usage: ["signet fsck", "signet fsck --resume   go on where one that was stopped stood"],
-  options: { resume: { type: "boolean" } },
   async run(context) {
     const file = path.join(context.config.dataDir, "fsck-state.json");
     const from = context.options.resume === true ? await readState(file) : null;

@@ -3,25 +3,16 @@ import type { Deps } from "../kernel/deps.ts";
 import { AppError } from "../kernel/errors.ts";
 import { Email } from "../kernel/wire.ts";
 import { type Command, optional, print, required, UsageError } from "./command.ts";
+import { entryOf } from "./list.ts";
 import { readSecret } from "./secret.ts";
 import { withDeps } from "./with-deps.ts";
 
 export const init: Command = {
-  name: "init",
-  summary: "create an organization and its owner on this data folder",
+  ...entryOf("init"),
   usage: [
     "signet init --organization NAME --email ADDRESS [--name NAME] [--locale en] [--time-zone UTC] [--password-stdin]",
     "signet init --additional …   where there is an organization already",
   ],
-  options: {
-    organization: { type: "string" },
-    email: { type: "string" },
-    name: { type: "string" },
-    locale: { type: "string" },
-    "time-zone": { type: "string" },
-    "password-stdin": { type: "boolean" },
-    additional: { type: "boolean" },
-  },
   async run(context) {
     const name = required(context, "organization");
     const address = Email.safeParse(required(context, "email"));

@@ -1,14 +1,12 @@
 import { listStuckWork, retryAllStuckWork, retryStuckWork } from "../features/appliance/work.ts";
 import * as work from "../features/appliance/work-contract.ts";
 import { type Command, type CommandContext, print, table, UsageError } from "./command.ts";
+import { entryOf } from "./list.ts";
 import { runningOrHere } from "./with-appliance.ts";
 
 export const jobs: Command = {
-  name: "jobs",
-  summary: "list the work that is stuck, or try it again when its cause is repaired",
+  ...entryOf("jobs"),
   usage: ["signet jobs list", "signet jobs retry JOB_ID", "signet jobs retry --all"],
-  verbs: ["list", "retry"],
-  options: { all: { type: "boolean" } },
   run: (context) => {
     const [action, id, ...more] = context.positionals;
     if (action === "list" && id === undefined) return list(context);

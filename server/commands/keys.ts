@@ -16,8 +16,9 @@ import { type KeyUse, kindsOf } from "../features/keys/kinds.ts";
 import { KeyUnavailable, unavailableOf } from "../features/keys/unavailable.ts";
 import { AppError } from "../kernel/errors.ts";
 import { LocalProblem } from "../local-client.ts";
-import { type Command, type CommandContext, optional, print, required, table, UsageError } from "./command.ts";
+import { type Command, type CommandContext, chosen, optional, print, required, table, UsageError } from "./command.ts";
 import { nameOf, recordText } from "./keys-record.ts";
+import { entryOf } from "./list.ts";
 import { rotateMaster } from "./rotate-master.ts";
 import { readSecret } from "./secret.ts";
 import { runningOrHere } from "./with-appliance.ts";
@@ -25,8 +26,7 @@ import { runningOrHere } from "./with-appliance.ts";
 const uses: Readonly<Record<string, KeyUse>> = { seal: "seal", anchor: "anchor", tsa: "timestamp" };
 
 export const keys: Command = {
-  name: "keys",
-  summary: "list, make, certify and replace the keys that seal, stamp and anchor, in software or in an HSM",
+  ...entryOf("keys"),
   usage: [
     "signet keys list",
     "signet keys generate --use seal|anchor|tsa [--kind KIND] [--pkcs11]   makes a key that waits",
@@ -47,34 +47,9 @@ export const keys: Command = {
       .map(([use, purpose]) => `${use} ${kindsOf[purpose].join(", ")}`)
       .join("; ")}; the first is the usual one`,
   ],
-  verbs: [
-    "list",
-    "generate",
-    "import-p12",
-    "csr",
-    "install-cert",
-    "rotate",
-    "test-sign",
-    "rotate-master",
-    "record",
-    "slots",
-    "pin",
-  ],
-  options: {
-    use: { type: "string" },
-    kind: { type: "string" },
-    key: { type: "string" },
-    pkcs11: { type: "boolean" },
-    organization: { type: "string" },
-    name: { type: "string" },
-    by: { type: "string" },
-    "password-file": { type: "string" },
-    module: { type: "string" },
-    token: { type: "string" },
-  },
   async run(context) {
     const [verb = "", ...rest] = context.positionals;
-    const action = actions[verb];
+    const action = chosen(actions, verb);
     if (!action) throw new UsageError(`say ${Object.keys(actions).join(", ")}`);
     return await action(context, rest);
   },
@@ -241,7 +216,7 @@ function fileOf(rest: readonly string[]): string {
 function useOf(context: CommandContext): KeyUse | undefined {
   const use = optional(context, "use");
   if (use === undefined) return undefined;
-  return uses[use] ?? missing("--use seal, anchor or tsa");
+  return chosen(uses, use) ?? missing("--use seal, anchor or tsa");
 }
 
 function kindOf(context: CommandContext, use: KeyUse) {

@@ -1,21 +1,15 @@
 import { followLog, type LogLine, logLevels, readLog } from "../features/appliance/logs-contract.ts";
 import { callLocal, followLocal } from "../local-client.ts";
 import { type Command, type CommandContext, optional, print, UsageError } from "./command.ts";
+import { entryOf } from "./list.ts";
 import { localAddress } from "./with-appliance.ts";
 
 export const logs: Command = {
-  name: "logs",
-  summary: "show the latest lines of the running appliance's log, or follow it",
+  ...entryOf("logs"),
   usage: [
     "signet logs [--level LEVEL] [--search TEXT] [--last N] [--follow]",
     `levels: ${logLevels.join(", ")}; what was written before is where the service manager keeps it: journalctl -u signet`,
   ],
-  options: {
-    level: { type: "string" },
-    search: { type: "string" },
-    last: { type: "string" },
-    follow: { type: "boolean", short: "f" },
-  },
   async run(context) {
     const given = optional(context, "level");
     const level = logLevels.find((name) => name === given);
@@ -34,6 +28,7 @@ export const logs: Command = {
     for (const line of page.data) print(context, line, textOf(line));
     const ended = new AbortController();
     context.onSignal(() => ended.abort());
+    context.onReaderGone?.(() => ended.abort());
     await follow(context, filter, ended.signal);
     return 0;
   },

@@ -1,13 +1,12 @@
 import { version } from "../version.ts";
 import { type Command, exitCodesOf, print } from "./command.ts";
+import { entryOf } from "./list.ts";
 
 /** @param commands asked for when it runs: it is one of them itself */
 export function manCommand(commands: () => Promise<readonly Command[]>): Command {
   return {
-    name: "man",
-    summary: "print the manual page of all commands (roff)",
+    ...entryOf("man"),
     usage: ["signet man > /usr/local/share/man/man1/signet.1", "signet man | man -l -"],
-    options: {},
     async run(context) {
       const page = manualPage(await commands());
       print(context, { page }, page.trimEnd());

@@ -2,12 +2,12 @@ import { changeOrganization, createOrganization, listOrganizations } from "../fe
 import * as contract from "../features/appliance/organizations-contract.ts";
 import { Email, Locale, TimeZone } from "../kernel/wire.ts";
 import { type Command, type CommandContext, optional, print, required, table, UsageError } from "./command.ts";
+import { entryOf } from "./list.ts";
 import { size } from "./status.ts";
 import { runningOrHere } from "./with-appliance.ts";
 
 export const org: Command = {
-  name: "org",
-  summary: "list, create and rename organizations, and give them a plan",
+  ...entryOf("org"),
   usage: [
     "signet org list",
     "signet org create --name NAME --email ADDRESS [--person NAME] [--locale en] [--time-zone UTC] [--plan PLAN]",
@@ -15,15 +15,6 @@ export const org: Command = {
     "signet org plan ORGANIZATION PLAN|default",
     `ORGANIZATION is its id or its name; plans: ${contract.PlanName.options.join(", ")}`,
   ],
-  verbs: ["list", "create", "rename", "plan"],
-  options: {
-    name: { type: "string" },
-    email: { type: "string" },
-    person: { type: "string" },
-    locale: { type: "string" },
-    "time-zone": { type: "string" },
-    plan: { type: "string" },
-  },
   run: (context) => {
     const [verb, ...rest] = context.positionals;
     if (verb === "list" && rest.length === 0) return list(context);

@@ -1,18 +1,12 @@
 import type { MailRecord } from "../features/mail/contract.ts";
 import { listMail } from "../features/mail/service.ts";
 import { type Command, optional, print, UsageError } from "./command.ts";
+import { entryOf } from "./list.ts";
 import { withDeps } from "./with-deps.ts";
 
 export const outbox: Command = {
-  name: "outbox",
-  summary: "show the mail that was written, sent, held back or refused",
+  ...entryOf("outbox"),
   usage: ["signet outbox [--envelope ENVELOPE_ID] [--to ADDRESS] [--last N] [--full]"],
-  options: {
-    envelope: { type: "string" },
-    to: { type: "string" },
-    last: { type: "string" },
-    full: { type: "boolean" },
-  },
   async run(context) {
     const envelope = optional(context, "envelope");
     const to = optional(context, "to");

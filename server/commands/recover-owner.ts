@@ -2,16 +2,15 @@ import { recoverOwner as recover } from "../features/appliance/access.ts";
 import * as contract from "../features/appliance/access-contract.ts";
 import { Email } from "../kernel/wire.ts";
 import { type Command, print, required, UsageError } from "./command.ts";
+import { entryOf } from "./list.ts";
 import { runningOrHere } from "./with-appliance.ts";
 
 export const recoverOwner: Command = {
-  name: "recover-owner",
-  summary: "end every session of an owner who is locked out, and print a one-time link to set a new password",
+  ...entryOf("recover-owner"),
   usage: [
     "signet recover-owner --email ADDRESS",
     "The link works once and for an hour; links made before stop working.",
   ],
-  options: { email: { type: "string" } },
   async run(context) {
     const email = emailOf(required(context, "email"));
     const done = await runningOrHere(context, {

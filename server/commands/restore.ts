@@ -11,13 +11,13 @@ import { fsck } from "../features/evidence/fsck.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { guardClock, thisMachine } from "../kernel/guarded-clock.ts";
 import { operator } from "./backup.ts";
-import { openerOf, openerOptions, watched } from "./backup-opener.ts";
+import { openerOf, watched } from "./backup-opener.ts";
 import { type Command, type CommandContext, optional, print, required, UsageError } from "./command.ts";
+import { entryOf } from "./list.ts";
 import { withDeps } from "./with-deps.ts";
 
 export const restore: Command = {
-  name: "restore",
-  summary: "put a backup onto an empty machine and check it there",
+  ...entryOf("restore"),
   usage: [
     "signet restore --from DIR [--id ID] (--key FILE | --passphrase-stdin) [--to DATADIR] [--appliance FINGERPRINT]",
     "--appliance is what signet backup status names: whoever may write to DIR can encrypt data of their own to a public key",
@@ -31,14 +31,6 @@ export const restore: Command = {
     "  install -d -o signet -g signet -m 700 /var/lib/signet-restored",
     "  signet restore --from /srv/backup/signet --key /root/signet-backup.key --to /var/lib/signet-restored",
   ],
-  options: {
-    ...openerOptions,
-    from: { type: "string" },
-    id: { type: "string" },
-    to: { type: "string" },
-    appliance: { type: "string" },
-    "leave-damaged": { type: "boolean" },
-  },
   async run(context) {
     const opener = await openerOf(context);
     if (!opener) throw new UsageError("--key or --passphrase-stdin is required");
@@ -47,7 +39,7 @@ export const restore: Command = {
     const to = wanted === undefined ? context.config.dataDir : path.resolve(wanted);
     const clock = guardClock(thisMachine);
     const manifest = await chosenFrom(target, optional(context, "id"), clock);
-    const opened = openAsRecipient(target, manifest, opener);
+    const opened = await openAsRecipient(target, manifest, opener);
     const expected = optional(context, "appliance");
     if (expected !== undefined && expected !== manifest.masterKey)
       throw new RestoreRefused(`${manifest.id} is of the appliance ${manifest.masterKey}, not of ${expected}`);

@@ -1,9 +1,9 @@
-import { openDeps } from "../compose.ts";
 import { type Progress, type Resealed, resealAll } from "../features/keys/master-rotation.ts";
 import { enterBeside } from "../features/update/maintenance.ts";
 import { createLog } from "../kernel/log.ts";
 import { beginMasterKey, commitMasterKey, findMasterKeys, holdMasterKey } from "../kernel/master-key.ts";
 import { masterKeyFingerprint, openSecrets } from "../kernel/secrets.ts";
+import { openDeps } from "../open-deps.ts";
 import type { CommandContext } from "./command.ts";
 
 export type RotatedMaster = Resealed & {

@@ -4,15 +4,14 @@ import { installationOf } from "../features/update/installation.ts";
 import { createLog, standardOutputAnd } from "../kernel/log.ts";
 import { createLogTail } from "../kernel/log-tail.ts";
 import type { Command } from "./command.ts";
+import { entryOf } from "./list.ts";
 
 /** How long running work may take to finish after the signal to stop. */
 const graceMs = 20_000;
 
 export const serve: Command = {
-  name: "serve",
-  summary: "run the appliance until it is told to stop (the default)",
+  ...entryOf("serve"),
   usage: ["signet serve"],
-  options: {},
   async run({ config, json, stdout, attended, program, serviceManager, onSignal }) {
     const logTail = createLogTail();
     const log = createLog(config.logLevel, standardOutputAnd(logTail));

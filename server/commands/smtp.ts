@@ -2,24 +2,17 @@ import { readMailQueue, testMail } from "../features/appliance/mail.ts";
 import * as contract from "../features/appliance/mail-contract.ts";
 import { Email } from "../kernel/wire.ts";
 import { type Command, type CommandContext, optional, print, required, table, UsageError } from "./command.ts";
+import { entryOf } from "./list.ts";
 import { readSecret } from "./secret.ts";
 import { runningOrHere } from "./with-appliance.ts";
 
 export const smtp: Command = {
-  name: "smtp",
-  summary: "send a test mail and show the conversation with the mail server, or list the mail that did not go out",
+  ...entryOf("smtp"),
   usage: [
     "signet smtp test --to ADDRESS [--from SENDER] [--url-stdin]   --url-stdin tries the URL on standard input instead",
     "signet smtp queue [--last N]",
   ],
-  verbs: ["test", "queue"],
   exitCodes: { 1: "the mail was not delivered" },
-  options: {
-    to: { type: "string" },
-    from: { type: "string" },
-    "url-stdin": { type: "boolean" },
-    last: { type: "string" },
-  },
   run: (context) => {
     const [verb, ...more] = context.positionals;
     if (verb === "test" && more.length === 0) return tryOne(context);

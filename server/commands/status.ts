@@ -4,14 +4,13 @@ import type { BackupState } from "../features/backup/contract.ts";
 import { readStartFault } from "../kernel/start-fault.ts";
 import { callLocal, NoAppliance } from "../local-client.ts";
 import { type Command, print, table } from "./command.ts";
+import { entryOf } from "./list.ts";
 import { localAddress } from "./with-appliance.ts";
 
 export const status: Command = {
-  name: "status",
-  summary: "say whether the appliance runs, and how it is",
+  ...entryOf("status"),
   usage: ["signet status"],
   exitCodes: { 1: "it does not run" },
-  options: {},
   async run(context) {
     try {
       const found = await callLocal(localAddress(context), getStatus, {});

@@ -1,4 +1,4 @@
-import { open } from "node:fs/promises";
+import { open, rm } from "node:fs/promises";
 import path from "node:path";
 import { recordOperatorAct } from "../features/appliance/operator-audit.ts";
 import { gatherSupport, zipSupport } from "../features/appliance/support-bundle.ts";
@@ -7,18 +7,17 @@ import { systemClock } from "../kernel/clock.ts";
 import { callLocal, downloadLocal, NoAppliance } from "../local-client.ts";
 import { type Command, type CommandContext, optional, print, table, UsageError } from "./command.ts";
 import { findings } from "./doctor.ts";
+import { entryOf } from "./list.ts";
 import { size } from "./status.ts";
 import { localAddress, operatorActor } from "./with-appliance.ts";
 import { withDeps } from "./with-deps.ts";
 
 export const supportBundle: Command = {
-  name: "support-bundle",
-  summary: "gather what somebody who helps needs to see, without secrets, documents and names, as a ZIP file",
+  ...entryOf("support-bundle"),
   usage: [
     "signet support-bundle --show            what would be in it",
     "signet support-bundle --out FILE.zip    the file must not be there yet",
   ],
-  options: { out: { type: "string" }, show: { type: "boolean" } },
   async run(context) {
     const out = optional(context, "out");
     if ((out === undefined) === (context.options.show !== true))
@@ -63,12 +62,16 @@ async function gather(context: CommandContext): Promise<Gathered> {
   return { bundle, zip: zipSupport(bundle) };
 }
 
+/** Whole, or not at all. */
 async function save(file: string, pieces: AsyncIterable<Uint8Array>): Promise<void> {
   const handle = await open(file, "wx", 0o600);
   try {
     for await (const piece of pieces) await handle.writeFile(piece);
     await handle.sync();
-  } finally {
+  } catch (error) {
     await handle.close();
+    await rm(file, { force: true });
+    throw error;
   }
+  await handle.close();
 }

@@ -26,20 +26,6 @@ export const acmeUsage = [
   "signet tls acme off [--deactivate]        renew no more; --deactivate closes the account at the authority, too",
 ];
 
-export const acmeVerbs = ["setup", "status", "renew", "rollover", "off"] as const;
-
-export const acmeOptions = {
-  directory: { type: "string" },
-  contact: { type: "string", multiple: true },
-  challenge: { type: "string" },
-  root: { type: "string" },
-  "eab-kid": { type: "string" },
-  "eab-key-file": { type: "string" },
-  "agree-terms": { type: "boolean" },
-  "no-wait": { type: "boolean" },
-  deactivate: { type: "boolean" },
-} as const;
-
 export async function runAcme(
   context: CommandContext,
   address: LocalAddress,

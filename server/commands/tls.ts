@@ -13,12 +13,12 @@ import {
 } from "../features/tls/contract.ts";
 import { callLocal, type LocalAddress } from "../local-client.ts";
 import { type Command, type CommandContext, optional, print, required, table, UsageError } from "./command.ts";
-import { acmeOptions, acmeUsage, acmeVerbs, runAcme } from "./tls-acme.ts";
+import { entryOf } from "./list.ts";
+import { acmeUsage, runAcme } from "./tls-acme.ts";
 import { localAddress } from "./with-appliance.ts";
 
 export const tls: Command = {
-  name: "tls",
-  summary: "the certificate that browsers are shown: look at it, request, install and take back, without a restart",
+  ...entryOf("tls"),
   usage: [
     "signet tls show",
     "signet tls request --name HOST … [--organization NAME] [--out FILE]   a certificate request; its key stays here",
@@ -30,18 +30,6 @@ export const tls: Command = {
     "signet tls reload                         read SIGNET_TLS_CERT and SIGNET_TLS_KEY again",
     ...acmeUsage,
   ],
-  verbs: ["show", "request", "install", "self-signed", "authority", "rollback", "reload", "acme"],
-  subverbs: { acme: acmeVerbs },
-  options: {
-    name: { type: "string", multiple: true },
-    organization: { type: "string" },
-    out: { type: "string" },
-    certificate: { type: "string" },
-    key: { type: "string" },
-    pfx: { type: "string" },
-    "passphrase-file": { type: "string" },
-    ...acmeOptions,
-  },
   async run(context) {
     const address = localAddress(context);
     const [verb = "show", ...rest] = context.positionals;

@@ -10,20 +10,21 @@ import {
   dropWork,
   examine,
   layTrial,
+  migrateTrial,
   putBack,
   takeSnapshot,
 } from "../features/update/database.ts";
 import { installationOf } from "../features/update/installation.ts";
 import { readJournal } from "../features/update/journal.ts";
 import { compareWithKept, keepSnapshot } from "../features/update/kept.ts";
-import { endOf, keepOut, readMaintenance, removeMaintenance } from "../features/update/maintenance.ts";
+import { endOf, keepOut, readMaintenance, recordEnd, removeMaintenance } from "../features/update/maintenance.ts";
 import { outcomes } from "../features/update/state.ts";
 import { lockDataFolder } from "../kernel/data-lock.ts";
 import type { Deps } from "../kernel/deps.ts";
 import { type SnapshotName, snapshotNames } from "../kernel/snapshots.ts";
 import type { Actor } from "../kernel/wire.ts";
 import { version } from "../version.ts";
-import { type CommandContext, print, required, UsageError } from "./command.ts";
+import { type CommandContext, chosen, print, required, UsageError } from "./command.ts";
 import { withDeps } from "./with-deps.ts";
 
 /** How long a supervisor that starts one process after another may be in the way. */
@@ -60,7 +61,8 @@ const steps: Readonly<Record<string, Step>> = {
     const folder = await layTrial(config.dataDir, snapshotOf(context), required(context, "sha256"));
     try {
       const trial = { ...context, config: { ...config, dataDir: folder, adminSocket: path.join(folder, "none.sock") } };
-      return { version, problems: await withDeps(trial, examine) };
+      const migratedMs = await migrateTrial(folder);
+      return { version, problems: await withDeps(trial, examine), migratedMs };
     } finally {
       await dropTrial(config.dataDir);
     }
@@ -90,7 +92,7 @@ const steps: Readonly<Record<string, Step>> = {
     const root = installationOf(context.program)?.root;
     const journal = root === undefined ? null : await readJournal(root);
     const ended = endOf(about, outcome, journal?.id === about.id ? journal : null);
-    await withDeps(context, (deps) => deps.db.tx((tx) => recordOperatorAct(tx, deps, ended)), { updating: true });
+    await withDeps(context, (deps) => deps.db.tx((tx) => recordEnd(tx, deps, ended)), { updating: true });
     await removeMaintenance(dataDir);
     return {};
   },
@@ -129,7 +131,7 @@ function snapshotOf(context: CommandContext): SnapshotName {
 
 /** Called by updates only. */
 export async function inner(context: CommandContext, [name = ""]: readonly string[]): Promise<number> {
-  const step = steps[name];
+  const step = chosen(steps, name);
   if (!step) throw new UsageError("these are the steps of an update, which it calls by itself");
   print(context, await step(context), "done");
   return 0;

@@ -16,14 +16,15 @@ import { ZipError } from "../features/evidence/zip.ts";
 import { AnchorKeys } from "../features/keys/contract.ts";
 import { systemClock } from "../kernel/clock.ts";
 import type { Deps } from "../kernel/deps.ts";
+import { jsonIn } from "../kernel/json-text.ts";
 import { type Outbound, openOutbound } from "../kernel/outbound.ts";
 import { openPool } from "../kernel/pool.ts";
 import { type Command, type CommandContext, optional, print, table, UsageError } from "./command.ts";
+import { entryOf } from "./list.ts";
 import { withDeps } from "./with-deps.ts";
 
 export const verify: Command = {
-  name: "verify",
-  summary: "check sealed PDFs: signatures, time stamps, revisions, their place in the tree, the anchor",
+  ...entryOf("verify"),
   usage: [
     "signet verify FILE…                      against this data folder, whose own keys are trusted",
     "signet verify FILE… --server URL [--keys keys.json] [--trust ca.pem] [--trust-timestamps tsa.pem]   against another installation, keys pinned from outside",
@@ -34,13 +35,6 @@ export const verify: Command = {
     "exit code: 0 all proven, 2 some consistent but not proven, 1 anything wrong",
   ],
   exitCodes: { 2: "the files are consistent, and not pinned to a key that you trust" },
-  options: {
-    server: { type: "string" },
-    bundle: { type: "string" },
-    keys: { type: "string" },
-    trust: { type: "string" },
-    "trust-timestamps": { type: "string" },
-  },
   async run(context) {
     const files = context.positionals;
     if (files.length === 0) throw new UsageError("name the file");
@@ -69,7 +63,7 @@ async function checkOne(context: CommandContext, file: string, checker: Checker)
       ? await checker.bundle(bytes)
       : bundle === undefined
         ? await checker.file(bytes)
-        : await checker.bundle(await readFile(bundle), bytes);
+        : await checker.bundle(await readGiven("bundle", bundle), bytes);
     print(context, { file, ...report }, describe(file, report));
     return report.exitCode;
   } catch (error) {
@@ -142,13 +136,28 @@ function outboundTo({ config }: Deps, server: string): Outbound {
 /** What the caller trusts: the keys and certificates of files that came another way than the evidence. */
 async function pinsOf(context: CommandContext): Promise<Pins> {
   const file = optional(context, "keys");
-  const keys = file === undefined ? [] : AnchorKeys.parse(JSON.parse(await readFile(file, "utf8"))).keys;
+  const keys = file === undefined ? [] : await keysIn(file);
   const printsOf = async (option: string) => {
     const pem = optional(context, option);
-    const certificates = pem === undefined ? [] : certificatesIn(await readFile(pem, "utf8"));
+    const certificates = pem === undefined ? [] : certificatesIn((await readGiven(option, pem)).toString("utf8"));
     return certificates.map((der) => createHash("sha256").update(der).digest("hex"));
   };
   return { kids: [], keys, certificates: await printsOf("trust"), timestamps: await printsOf("trust-timestamps") };
+}
+
+async function keysIn(file: string) {
+  const parsed = AnchorKeys.safeParse(jsonIn((await readGiven("keys", file)).toString("utf8")));
+  if (!parsed.success) throw new UsageError(`--keys: ${file} holds no anchor keys`);
+  return parsed.data.keys;
+}
+
+/** @throws UsageError when it cannot be read: that is no fault of the files that are checked */
+async function readGiven(option: string, file: string): Promise<Buffer> {
+  return await readFile(file).catch((error: unknown) => {
+    throw new UsageError(
+      `--${option}: ${file} cannot be read (${error instanceof Error ? error.message : String(error)})`,
+    );
+  });
 }
 
 const sentences: Record<FileReport["verdict"], string> = {

@@ -1,9 +1,9 @@
-import type { OpenOptions } from "../compose.ts";
 import { allOrganizations } from "../features/identity/service.ts";
 import type { Deps } from "../kernel/deps.ts";
 import { AppError, notFound } from "../kernel/errors.ts";
 import { createLog } from "../kernel/log.ts";
 import { explainStart } from "../kernel/start-fault.ts";
+import type { OpenOptions } from "../open-deps.ts";
 import { type CommandContext, UsageError } from "./command.ts";
 
 /** Opens the data folder beside a running server or without one, runs the command on it, closes it. */
@@ -13,7 +13,7 @@ export async function withDeps<T>(
   options: Pick<OpenOptions, "createKey" | "updating"> = {},
 ): Promise<T> {
   // Most commands ask the running server and never need all that it is made of.
-  const { openDeps } = await import("../compose.ts");
+  const { openDeps } = await import("../open-deps.ts");
   const { deps, close } = await openDeps({ config, log: createLog("silent"), ...options }).catch(
     async (error: unknown) => {
       throw await explainStart(error, config);

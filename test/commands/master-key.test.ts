@@ -3,10 +3,11 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { runCli } from "../../server/cli.ts";
-import { openDeps, startAppliance } from "../../server/compose.ts";
+import { startAppliance } from "../../server/compose.ts";
 import { loadConfig } from "../../server/config.ts";
 import { createLog } from "../../server/kernel/log.ts";
 import { createMasterKey } from "../../server/kernel/secrets.ts";
+import { openDeps } from "../../server/open-deps.ts";
 
 const log = createLog("silent");
 

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { runCli } from "../../server/cli.ts";
 import { rotateMaster } from "../../server/commands/rotate-master.ts";
-import { openDeps, startAppliance as startServer } from "../../server/compose.ts";
+import { startAppliance as startServer } from "../../server/compose.ts";
 import { type Config, loadConfig } from "../../server/config.ts";
 import { testSign } from "../../server/features/keys/ceremony.ts";
 import { sealedColumns } from "../../server/features/keys/sealed-columns.ts";
@@ -17,6 +17,7 @@ import { replaceAcme } from "../../server/features/tls/acme-store.ts";
 import type { Deps } from "../../server/kernel/deps.ts";
 import { defineJob, enqueue } from "../../server/kernel/jobs.ts";
 import { createLog } from "../../server/kernel/log.ts";
+import { openDeps } from "../../server/open-deps.ts";
 import { sealedEnvelope } from "../features/evidence/bundle-support.ts";
 import { movableClock, publishTemplate } from "../features/signing/flow.ts";
 import { startAppliance } from "../harness/appliance.ts";
@@ -72,8 +73,10 @@ beforeAll(async () => {
       progress: {
         account: null,
         order: null,
+        unheard: null,
         certificate: null,
         requested: false,
+        choices: 0,
         state: "valid",
         trouble: null,
         failures: 0,

@@ -9,6 +9,7 @@ import { listMail } from "../../features/mail/service.ts";
 import { createLog } from "../../kernel/log.ts";
 import { permissions } from "../../kernel/wire.ts";
 import { type Command, type CommandContext, optional, print, table } from "../command.ts";
+import { entryOf } from "../list.ts";
 import { createClient } from "./client.ts";
 import { judgeSealedPdf, type Verdict } from "./judges.ts";
 import { linkFor, people, publishTemplate, sendEnvelope, signAs, waitForAnchor, waitForSeal } from "./main-job.ts";
@@ -16,10 +17,8 @@ import { linkFor, people, publishTemplate, sendEnvelope, signAs, waitForAnchor, 
 const sample = path.resolve(import.meta.dirname, "../../../test/fixtures/pdf/lecture.pdf");
 
 export const demo: Command = {
-  name: "demo",
-  summary: "do the main job on a real PDF with an appliance of its own, and ask independent judges about the result",
+  ...entryOf("demo"),
   usage: ["signet demo [--pdf FILE] [--out FOLDER]"],
-  options: { pdf: { type: "string" }, out: { type: "string" } },
   async run(context) {
     const source = optional(context, "pdf") ?? sample;
     const pdf = await readFile(source);
