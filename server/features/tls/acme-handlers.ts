@@ -5,6 +5,7 @@ import { acmeStep } from "./acme-jobs.ts";
 import { enqueueStep } from "./acme-service.ts";
 import { findAcme } from "./acme-store.ts";
 import { AcmeReplaced, stepAcme } from "./acme-work.ts";
+import { forgetChallenges } from "./challenges.ts";
 import type { TlsKeeper } from "./keeper.ts";
 
 /** @param tls what the running server shows to its clients */
@@ -18,6 +19,7 @@ export function createAcmeHandlers(deps: Deps, tls: TlsKeeper): JobBinding[] {
           await stepAcme({ ...deps, tls }, acme, signal);
         } catch (error) {
           if (!(error instanceof AcmeReplaced)) throw error;
+          forgetChallenges(tls.challenges);
         }
       }
       return async (tx: Tx) => {

@@ -2,9 +2,8 @@ import { createHash, createPrivateKey, type KeyObject } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import forge from "node-forge";
 import { z } from "zod";
-import { type AcmeClient, AcmeError, AcmeProblem, type Answer, type Signer } from "./acme-client.ts";
-import type { AcmeProgress, AcmeSecrets, AcmeSettings } from "./acme-store.ts";
-import type { Challenges } from "./challenges.ts";
+import { AcmeError, AcmeProblem, type Signer } from "./acme-client.ts";
+import { AcmePending, type AcmeWork, dropOrder, locationOf, Order, openOrder } from "./acme-open-order.ts";
 import { accountBinding, jwkOf, keyAuthorization, signed } from "./jws.ts";
 import { isIP, makeChallengeCertificate, makeRequest, reverseName } from "./own-authority.ts";
 
@@ -12,39 +11,6 @@ import { isIP, makeChallengeCertificate, makeRequest, reverseName } from "./own-
  * One certificate from an authority (RFC 8555 §7): account, order, proof of each name, key, chain. Everything that the authority
  * could know before us is written down first, so that the same call after a kill goes on where it was.
  */
-
-export type AcmeWork = {
-  client: AcmeClient;
-  settings: AcmeSettings;
-  /** As it is stored. */
-  progress: AcmeProgress;
-  secrets: AcmeSecrets;
-  /** Stores a change, then shows it in the two above. @throws when the account was replaced meanwhile */
-  save: (change: { progress?: Partial<AcmeProgress>; secrets?: Partial<AcmeSecrets> }) => Promise<void>;
-  challenges: Challenges;
-  now: () => number;
-  signal: AbortSignal;
-};
-
-/** The authority needs its time: the order stays, and is looked at again. */
-export class AcmePending extends Error {
-  readonly delayMs: number;
-  constructor(message: string, delayMs: number) {
-    super(message);
-    this.name = "AcmePending";
-    this.delayMs = delayMs;
-  }
-}
-
-const Order = z.object({
-  status: z.enum(["pending", "ready", "processing", "valid", "invalid"]),
-  expires: z.string().optional(),
-  authorizations: z.array(z.url()).max(200),
-  finalize: z.url(),
-  certificate: z.url().optional(),
-  error: AcmeProblem.optional(),
-});
-type Order = z.infer<typeof Order>;
 
 const Authorization = z.object({
   status: z.enum(["pending", "valid", "invalid", "deactivated", "expired", "revoked"]),
@@ -78,8 +44,6 @@ export async function obtainCertificate(
     throw error;
   }
 }
-
-const dropOrder = (work: AcmeWork) => work.save({ progress: { order: null }, secrets: { request: null } });
 
 async function isOver({ client }: AcmeWork, signer: Signer, url: string): Promise<boolean> {
   try {
@@ -138,42 +102,6 @@ async function endRollover(work: AcmeWork): Promise<void> {
   } catch (error) {
     if (!(error instanceof AcmeError) || error.type !== "accountDoesNotExist") throw error;
     await work.save({ secrets: { nextAccountKey: null } });
-  }
-}
-
-/** The order that is open, else a new one. */
-async function openOrder(
-  work: AcmeWork,
-  signer: Signer,
-  replaces: string | null,
-): Promise<{ url: string; order: Order }> {
-  const { client, settings, progress } = work;
-  if (progress.order !== null) {
-    const known = await stillOpen(work, signer, progress.order);
-    if (known) return { url: progress.order, order: known };
-    await dropOrder(work);
-  }
-  const { newOrder } = await client.directory();
-  const identifiers = settings.names.map((value) => ({ type: isIP(value) ? "ip" : "dns", value: value.toLowerCase() }));
-  const ask = (more: object) => client.post(newOrder, { identifiers, ...more }, signer);
-  const answer = await ask(replaces === null ? {} : { replaces }).catch((error: unknown) => {
-    // RFC 9773 §5: it is a hint, and no order may fail for it.
-    if (error instanceof AcmeError && replaces !== null && error.type === "alreadyReplaced") return ask({});
-    throw error;
-  });
-  const url = locationOf(answer);
-  await work.save({ progress: { order: url } });
-  return { url, order: answer.json(Order) };
-}
-
-async function stillOpen({ client, now }: AcmeWork, signer: Signer, url: string): Promise<Order | null> {
-  try {
-    const order = (await client.post(url, undefined, signer)).json(Order);
-    const late = order.expires !== undefined && Date.parse(order.expires) <= now() && order.status !== "valid";
-    return order.status === "invalid" || late ? null : order;
-  } catch (error) {
-    if (error instanceof AcmeError && (error.status === 404 || error.status === 403)) return null;
-    throw error;
   }
 }
 
@@ -288,11 +216,6 @@ async function until<T>(
       throw new AcmePending(`the authority ${what}`, answer.retryAfterMs ?? laterMs);
     await sleep(Math.max(wait, 100), undefined, { signal });
   }
-}
-
-function locationOf({ location }: Answer): string {
-  if (location !== null && URL.canParse(location)) return location;
-  throw new AcmeError({ type: "unreadable", detail: "the authority does not say where what it made is found" });
 }
 
 function derOf(pem: string): Buffer {

@@ -77,8 +77,10 @@ export async function setUpAcme(deps: AcmeDeps, actor: Actor, asked: AcmeSetup):
         // Asked for anew, so that the authority hears of other addresses.
         account: null,
         order: null,
+        unheard: null,
         certificate: known?.progress.certificate ?? null,
         requested: true,
+        choices: 0,
         state: "working",
         trouble: null,
         failures: 0,
@@ -131,7 +133,9 @@ export async function renewAcme(deps: AcmeDeps, actor: Actor): Promise<AcmeState
     const { id, settings, progress } = await required(tx);
     await recordOperatorAct(tx, deps, { actor, action: "tls.acme_requested", target: settings.directory });
     const now = { requested: true, state: "working", trouble: null, nextAt: deps.clock.now() } as const;
-    await store.updateAcme(tx, deps, id, { progress: { ...progress, ...now } });
+    // Whoever asks is not put off for orders of which nobody heard.
+    const unheard = progress.unheard && { ...progress.unheard, times: 0 };
+    await store.updateAcme(tx, deps, id, { progress: { ...progress, ...now, unheard } });
     await enqueue(tx, acmeStep, {});
   });
   return await readAcme(deps);

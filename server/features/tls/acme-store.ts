@@ -31,10 +31,14 @@ export type AcmeSecrets = z.infer<typeof Held>;
 const Progress = z.object({
   account: z.string().nullable(),
   order: z.string().nullable(),
+  /** An order was asked for so often in a row, last at this moment, without its address being heard. */
+  unheard: z.object({ at: z.int(), times: z.int() }).nullable().default(null),
   /** Lower-hex SHA-256 of the last certificate that was issued and served. */
   certificate: z.string().nullable(),
   /** An administrator wants a new one, whatever is served. */
   requested: z.boolean(),
+  /** How often somebody had another certificate served: what began before the last time is not gone on with. */
+  choices: z.int().default(0),
   state: z.enum(["working", "waiting", "valid", "failed"]),
   trouble: AcmeTrouble.nullable(),
   failures: z.int(),
@@ -112,7 +116,7 @@ export async function leaveOrder(tx: Tx): Promise<void> {
   const acme = await findAcme(tx);
   if (!acme) return;
   const now = { order: null, requested: false, state: "valid", trouble: null, failures: 0 } as const;
-  const progress: AcmeProgress = { ...acme.progress, ...now };
+  const progress: AcmeProgress = { ...acme.progress, ...now, choices: acme.progress.choices + 1 };
   await tx
     .updateTable("acme")
     .set({ progress: JSON.stringify(progress) })

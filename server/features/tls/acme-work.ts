@@ -6,7 +6,8 @@ import { systemActor } from "../../kernel/wire.ts";
 import { recordOperatorAct } from "../appliance/operator-audit.ts";
 import { type AcmeClient, AcmeError, openAcmeClient } from "./acme-client.ts";
 import { isPaused, isServed } from "./acme-findings.ts";
-import { AcmePending, type AcmeWork, obtainCertificate } from "./acme-order.ts";
+import { AcmePending, type AcmeWork } from "./acme-open-order.ts";
+import { obtainCertificate } from "./acme-order.ts";
 import { planRenewal, renewalIdOf, retryDelay } from "./acme-renewal.ts";
 import * as store from "./acme-store.ts";
 import { troubleOf } from "./acme-trouble.ts";
@@ -29,8 +30,16 @@ export class AcmeReplaced extends Error {
 
 const pausedLookMs = 3_600_000;
 
-/** @throws AcmeReplaced */
-export async function openWork(deps: AcmeDeps, acme: store.Acme, signal: AbortSignal): Promise<AcmeWork> {
+/**
+ * @param isStill whether what was begun may go on, by what is stored at each change
+ * @throws AcmeReplaced
+ */
+export async function openWork(
+  deps: AcmeDeps,
+  acme: store.Acme,
+  signal: AbortSignal,
+  isStill: (stored: store.AcmeProgress) => boolean = () => true,
+): Promise<AcmeWork> {
   const { settings } = acme;
   const work: AcmeWork = {
     client: clientOf(deps, settings),
@@ -40,14 +49,16 @@ export async function openWork(deps: AcmeDeps, acme: store.Acme, signal: AbortSi
     challenges: deps.tls.challenges,
     now: deps.clock.now,
     signal,
-    async save(change) {
+    async save(change, also) {
       // Onto what is stored now: an administrator may have changed something else meanwhile.
       const stored = await deps.db.tx(async (tx) => {
         const now = await store.findAcme(tx);
-        if (now?.id !== acme.id) throw new AcmeReplaced();
-        const progress = { ...now.progress, ...change.progress };
+        if (now?.id !== acme.id || !isStill(now.progress)) throw new AcmeReplaced();
+        const changed = typeof change.progress === "function" ? change.progress(now.progress) : change.progress;
+        const progress = { ...now.progress, ...changed };
         const secrets = { ...(await store.readSecrets(tx, deps, acme.id)), ...change.secrets };
         await store.updateAcme(tx, deps, acme.id, { progress, secrets });
+        await also?.(tx);
         return { progress, secrets };
       });
       Object.assign(work, stored);
@@ -63,11 +74,11 @@ export const clientOf = (
 
 /** Does what is due. @throws AcmeReplaced; every other failure is written down */
 export async function stepAcme(deps: AcmeDeps, acme: store.Acme, signal: AbortSignal): Promise<void> {
-  const work = await openWork(deps, acme, signal);
+  // Somebody may have another certificate served at any moment, and that one is not replaced.
+  const isStill = ({ choices }: store.AcmeProgress) => choices === acme.progress.choices;
+  const work = await openWork(deps, acme, signal, isStill);
   try {
-    if (isPaused(deps.tls.current(), work.progress))
-      await work.save({ progress: { nextAt: deps.clock.now() + pausedLookMs } });
-    else if (await isDue(deps, work)) await renew(deps, acme.id, work);
+    if (await isDue(deps, work)) await renew(deps, work);
   } catch (error) {
     if (signal.aborted || error instanceof AcmeReplaced) throw error;
     await writeDown(deps, work, error);
@@ -78,24 +89,31 @@ export async function stepAcme(deps: AcmeDeps, acme: store.Acme, signal: AbortSi
 async function isDue(deps: AcmeDeps, work: AcmeWork): Promise<boolean> {
   const { progress } = work;
   const current = deps.tls.current();
+  if (isPaused(current, progress)) return await rest(work, { nextAt: deps.clock.now() + pausedLookMs });
   if (progress.requested || progress.order !== null || progress.certificate === null || !current) return true;
   const now = deps.clock.now();
   const { renewal, lookAt } = await planRenewal(work.client, current.certPem, now, progress.renewal);
-  const due = Date.parse(renewal.at) <= now;
   const nextAt = Math.min(Date.parse(renewal.at), lookAt ?? Number.POSITIVE_INFINITY);
-  await work.save({ progress: { renewal, ...(due ? {} : { nextAt, ...well }) } });
-  return due;
+  if (Date.parse(renewal.at) > now) return await rest(work, { renewal, nextAt, ...well });
+  await work.save({ progress: { renewal } });
+  return true;
+}
+
+/** @returns whether somebody asked for a new certificate meanwhile: that is put off by no plan of before */
+async function rest(work: AcmeWork, planned: Partial<store.AcmeProgress>): Promise<boolean> {
+  await work.save({ progress: ({ requested }) => (requested ? {} : planned) });
+  return work.progress.requested;
 }
 
 const well = { state: "valid", trouble: null, failures: 0 } as const;
 
-async function renew(deps: AcmeDeps, id: string, work: AcmeWork): Promise<void> {
+async function renew(deps: AcmeDeps, work: AcmeWork): Promise<void> {
   const { tls, clock, log } = deps;
   const { renewalInfo } = await work.client.directory();
   const current = tls.current();
   const replaces = renewalInfo && current && isServed(current, work.progress) ? renewalIdOf(current.certPem) : null;
   const { chainPem, keyPem } = await obtainCertificate(work, replaces);
-  const certPem = await install(deps, id, work, chainPem, keyPem);
+  const certPem = await install(deps, work, chainPem, keyPem);
   const sha256 = fingerprintOf(certPem);
   const now = clock.now();
   const { renewal, lookAt } = await planRenewal(work.client, certPem, now, null);
@@ -110,8 +128,8 @@ async function renew(deps: AcmeDeps, id: string, work: AcmeWork): Promise<void> 
 }
 
 /** Serves it by the way of every certificate: the one before is kept. Done again after a kill it changes nothing. */
-async function install(deps: AcmeDeps, id: string, work: AcmeWork, chainPem: string, keyPem: string): Promise<string> {
-  const { tls, clock, db } = deps;
+async function install(deps: AcmeDeps, work: AcmeWork, chainPem: string, keyPem: string): Promise<string> {
+  const { tls, clock } = deps;
   const about = { host: tls.host, nowMs: clock.now(), wholeChain: true };
   let pair: ReturnType<typeof checkPair>;
   try {
@@ -131,14 +149,11 @@ async function install(deps: AcmeDeps, id: string, work: AcmeWork, chainPem: str
   if (kept === null || fingerprintOf(kept.certPem) !== sha256) {
     const authority = new URL(work.settings.directory).host;
     const warnings = pair.warnings.map(({ message }) => message);
-    await db.tx(async (tx) => {
-      const now = await store.findAcme(tx);
-      // Somebody had another one served while this one was on its way: that one stays.
-      if (now?.id !== id || now.progress.order === null) throw new AcmeReplaced();
-      const act = { actor: systemActor, action: "tls.acme_installed", target: sha256, data: { authority, warnings } };
-      await recordOperatorAct(tx, { clock }, act);
-    });
-    await tls.store.put({ source: "acme", certPem: pair.certPem, keyPem: pair.keyPem });
+    const act = { actor: systemActor, action: "tls.acme_installed", target: sha256, data: { authority, warnings } };
+    // With the lock held: what somebody chooses from here on is put into its place after this one.
+    await tls.store.put({ source: "acme", certPem: pair.certPem, keyPem: pair.keyPem }, () =>
+      work.save({}, (tx) => recordOperatorAct(tx, { clock }, act)),
+    );
   }
   await tls.reload();
   return pair.certPem;

@@ -70,7 +70,7 @@ export async function openTls(
     return kept !== null && isFit(kept) ? kept : await store.currentOrOwn(isFit, makes);
   }
 
-  async function reload(): Promise<boolean> {
+  async function look(): Promise<boolean> {
     const next = await wanted();
     if (next === null || (served !== null && same(served, next))) return false;
     const first = served === null;
@@ -79,8 +79,22 @@ export async function openTls(
     return true;
   }
 
+  let looks = 0;
+  let last: Promise<unknown> = Promise.resolve();
+  /** One at a time: what a slow look found must not take the place of what a later one found. */
+  function reload(): Promise<boolean> {
+    looks += 1;
+    const mine = last.then(look).finally(() => {
+      looks -= 1;
+    });
+    last = mine.catch(() => undefined);
+    return mine;
+  }
+
   await reload();
-  const timer = setInterval(() => void reload().catch(onTrouble), lookEveryMs);
+  const timer = setInterval(() => {
+    if (looks === 0) void reload().catch(onTrouble);
+  }, lookEveryMs);
   timer.unref();
   return {
     store,

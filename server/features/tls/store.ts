@@ -110,8 +110,15 @@ export function openTlsStore(folder: string) {
     async previous(): Promise<StoredPair | null> {
       return await pair((await state()).previous);
     },
-    /** Keeps the pair and serves it from the next look on; what was served before can be had back once. */
-    put: (given: Omit<StoredPair, "id">): Promise<StoredPair> => alone(() => keep(given)),
+    /**
+     * Keeps the pair and serves it from the next look on; what was served before can be had back once.
+     * @param agreed says, with the lock held, whether it still may be; what it throws leaves everything as it is
+     */
+    put: (given: Omit<StoredPair, "id">, agreed?: () => Promise<void>): Promise<StoredPair> =>
+      alone(async () => {
+        await agreed?.();
+        return await keep(given);
+      }),
     /** The pair that is served; a self-made one in its place where it is not fit. */
     currentOrOwn: (
       isFit: (pair: StoredPair) => boolean,

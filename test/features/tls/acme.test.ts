@@ -18,12 +18,19 @@ import {
 } from "../../../server/features/tls/acme-contract.ts";
 import { setUpAcme as setUpHere } from "../../../server/features/tls/acme-service.ts";
 import { findAcme, readSecrets, updateAcme } from "../../../server/features/tls/acme-store.ts";
-import { getTls, renewOwnCertificate, rollBackCertificate } from "../../../server/features/tls/contract.ts";
+import { AcmeReplaced, stepAcme } from "../../../server/features/tls/acme-work.ts";
+import {
+  getTls,
+  reloadCertificate,
+  renewOwnCertificate,
+  rollBackCertificate,
+} from "../../../server/features/tls/contract.ts";
 import { newAccountKey } from "../../../server/features/tls/jws.ts";
 import { openTls } from "../../../server/features/tls/keeper.ts";
+import { holdFileLock } from "../../../server/kernel/db.ts";
 import { administrator } from "../../harness/admin.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
-import { makePebble, type Pebble } from "../../harness/pebble.ts";
+import { type Fault, makePebble, type Pebble } from "../../harness/pebble.ts";
 import { movableClock } from "../signing/flow.ts";
 
 /** Certificates by ACME from Debian's Pebble. */
@@ -315,6 +322,126 @@ test("what somebody has served while an order waits stays, and the order is give
   await admin.call(renewAcme, {});
   expect((await settled()).state).toBe("valid");
   expect((await admin.call(getStatus, {})).acme).toMatchObject({ state: "ok" });
+});
+
+/** The authority suggests a window that is days away; `look` is run whenever it is asked for one. */
+const suggesting =
+  (look: () => Promise<void>): Fault =>
+  async ({ path: at }, forward) => {
+    if (at.startsWith("/renewal/")) {
+      await look();
+      const [start, end] = [20, 30].map((days) => new Date(clock.now() + days * dayMs).toISOString());
+      const headers = { "content-type": "application/json", "retry-after": "7200" };
+      return { status: 200, headers, body: JSON.stringify({ suggestedWindow: { start, end } }) };
+    }
+    if (at !== "/dir") return undefined;
+    const reply = await forward();
+    const known = JSON.parse(reply.body);
+    return { ...reply, body: JSON.stringify({ ...known, renewalInfo: `https://localhost:${pebble.port}/renewal` }) };
+  };
+
+test("what is asked for while the next renewal is being planned is done at once, and not at the planned time", async () => {
+  let asked = false;
+  let armed = false;
+  pebble.fault = suggesting(async () => {
+    if (!armed) return;
+    armed = false;
+    asked = (await admin.call(renewAcme, {})).state === "working";
+  });
+  await admin.call(renewAcme, {});
+  const { certificate, nextAt } = await settled();
+  clock.advance(Date.parse(nextAt ?? "") - clock.now());
+  armed = true;
+  const after = await settled();
+  expect(asked).toBe(true);
+  expect(after.state).toBe("valid");
+  expect(after.certificate).not.toBe(certificate);
+});
+
+/** Runs one step beside the server, with something that happens right before or after a transaction of it. */
+async function stepWith(tx: typeof app.deps.db.tx): Promise<void> {
+  const { deps } = app;
+  const acme = await findAcme(deps.db.read);
+  if (!acme) throw new Error("ACME is not set up");
+  const tls = await openTls(deps.config, clock.now);
+  try {
+    await stepAcme({ ...deps, db: { ...deps.db, tx }, tls }, acme, new AbortController().signal);
+  } finally {
+    tls.close();
+  }
+}
+
+test("what is asked for while a pause is being prolonged is done at once", async () => {
+  await admin.call(renewOwnCertificate, {});
+  expect((await settled()).state).toBe("paused");
+  const { db } = app.deps;
+  let asked = false;
+  await stepWith(async (work) => {
+    if (!asked) {
+      asked = true;
+      await db.tx(async (tx) => {
+        const acme = await findAcme(tx);
+        if (!acme) throw new Error("ACME is not set up");
+        await updateAcme(tx, app.deps, acme.id, { progress: { ...acme.progress, requested: true, state: "working" } });
+      });
+      // The step goes on with it, as far as the authority lets it.
+      pebble.fault = ({ path: at }) => (at === "/order-plz" ? problem("rateLimited") : undefined);
+    }
+    return await db.tx(work);
+  });
+  expect(asked).toBe(true);
+  expect(await admin.call(getAcme, {})).toMatchObject({ state: "failed", trouble: { type: "rateLimited" } });
+  pebble.fault = null;
+  await admin.call(renewAcme, {});
+  expect((await settled()).state).toBe("valid");
+});
+
+test("what somebody has served while an order is being opened stays", async () => {
+  let own: string | undefined;
+  pebble.fault = async ({ path: at }, forward) => {
+    const reply = await forward();
+    if (at === "/order-plz") own = (await admin.call(renewOwnCertificate, {})).current?.sha256;
+    return reply;
+  };
+  await admin.call(renewAcme, {});
+  expect((await settled()).state).toBe("paused");
+  expect((await admin.call(getTls, {})).current).toMatchObject({ source: "self-signed", sha256: own });
+});
+
+test("what somebody has served while a certificate is being put into its place comes after it", async () => {
+  // The names are proven by the server; the step below begins where the certificate is there.
+  pebble.fault = async ({ path: at }, forward) => {
+    const reply = await forward();
+    if (!at.startsWith("/my-order/") || !reply.body.includes('"valid"')) return reply;
+    const body = JSON.stringify({ ...JSON.parse(reply.body), status: "processing", certificate: undefined });
+    return { ...reply, headers: { ...reply.headers, "retry-after": "3600" }, body };
+  };
+  await admin.call(renewAcme, {});
+  expect((await settled()).state).toBe("waiting");
+  pebble.fault = null;
+  const lock = path.join(app.folder, "run", "tls-lock.db");
+  const { db } = app.deps;
+  let chosen: Promise<{ current: { sha256: string } | null }> | undefined;
+  await stepWith(async (work) => {
+    const result = await db.tx(work);
+    const { data } = await admin.call(listOperatorAudit, {});
+    if (chosen === undefined && data[0]?.action === "tls.acme_installed") {
+      chosen = admin.call(renewOwnCertificate, {});
+      const chosenIsWritten = async () => (await admin.call(listOperatorAudit, {})).data[0]?.action;
+      await expect.poll(chosenIsWritten, { timeout: 60_000 }).toBe("tls.self_signed");
+      // Whoever puts without holding the lock from the look on is overtaken here.
+      const release = await holdFileLock(lock);
+      await release?.();
+      if (release !== null) await chosen;
+    }
+    return result;
+  }).catch((error: unknown) => expect(error).toBeInstanceOf(AcmeReplaced));
+  const own = (await chosen)?.current?.sha256;
+  await admin.call(reloadCertificate, {});
+  expect(own).toBeTruthy();
+  expect((await admin.call(getTls, {})).current).toMatchObject({ source: "self-signed", sha256: own });
+  await admin.call(renewAcme, {});
+  expect((await settled()).state).toBe("valid");
 });
 
 test("what the authority refuses is shown with its words, each name's, and what to do, and waits as long as it says", async () => {

@@ -1,15 +1,21 @@
+import { execFileSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { request as plainRequest } from "node:http";
+import { connect as connectHttp2 } from "node:http2";
 import { request } from "node:https";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import type { Duplex } from "node:stream";
+import { connect as connectTls } from "node:tls";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { besideChallenges, plainAnswers } from "../../../server/challenge-front.ts";
 import { loadConfig } from "../../../server/config.ts";
 import { createChallenges } from "../../../server/features/tls/challenges.ts";
 import { openTls } from "../../../server/features/tls/keeper.ts";
 import { openAdminSocket, openFront } from "../../../server/front.ts";
+import { connectionLimit } from "../../../server/front-limits.ts";
 
 /** What strangers do to the server's ports before a word of theirs is understood. */
 
@@ -34,6 +40,17 @@ async function answered(port: number): Promise<number | undefined> {
   response.resume();
   await once(response, "end");
   return response.statusCode;
+}
+
+async function answeredPlainly(port: number): Promise<number | undefined> {
+  const [response] = await once(plainRequest({ host: "127.0.0.1", port, agent: false }).end(), "response");
+  response.resume();
+  return response.statusCode;
+}
+
+async function fetchOver(socketPath: string): Promise<Buffer> {
+  const [response] = await once(plainRequest({ socketPath, agent: false }).end(), "response");
+  return Buffer.concat(await response.toArray());
 }
 
 test("who connects and says nothing, or begins and stops, keeps no server from ending", {
@@ -61,6 +78,149 @@ test("who connects and says nothing, or begins and stops, keeps no server from e
   await front.close(0);
   await Promise.all(gone);
   tls.close();
+});
+
+/** Each begins a request and never ends it: in silence, or drop by drop so that the connection is never silent. */
+test.each([
+  ["HTTP/2", "in silence"],
+  ["HTTP/2", "drop by drop"],
+  ["HTTP/1.1", "in silence"],
+  ["HTTP/1.1", "drop by drop"],
+])("over %s a request that is begun %s and never ended is given up", { timeout: 60_000 }, async (version, manner) => {
+  const config = loadConfig({ SIGNET_DATA_DIR: folder, SIGNET_HOST: "0.0.0.0", SIGNET_PORT: "0" });
+  const tls = await openTls(config, Date.now);
+  const front = await openFront(config, tls, { patience: { silentMs: 500, arrivalMs: 500 } });
+  front.serve((incoming) => void incoming.on("error", () => undefined).resume());
+  const place = { host: "127.0.0.1", port: front.port, rejectUnauthorized: false };
+  const head = "POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 100000\r\n\r\n";
+  let begun: Duplex;
+  if (version === "HTTP/2") {
+    const session = connectHttp2(`https://127.0.0.1:${front.port}`, { rejectUnauthorized: false });
+    session.on("error", () => undefined);
+    begun = session.request({ ":method": "POST", ":path": "/" });
+  } else {
+    begun = connectTls(place);
+    begun.write(head);
+  }
+  begun.on("error", () => undefined).resume();
+  const gone = new Promise<void>((resolve) => begun.once("close", () => resolve()));
+  begun.write("x");
+  const drops = manner === "in silence" ? undefined : setInterval(() => begun.write("x"), 50);
+  await gone;
+  clearInterval(drops);
+  await front.close(0);
+  tls.close();
+});
+
+test("over HTTP/2 an answer that nobody takes is given up", { timeout: 60_000 }, async () => {
+  const config = loadConfig({ SIGNET_DATA_DIR: folder, SIGNET_HOST: "0.0.0.0", SIGNET_PORT: "0" });
+  const tls = await openTls(config, Date.now);
+  const front = await openFront(config, tls, { patience: { silentMs: 500, arrivalMs: 500 } });
+  front.serve((_, response) => void response.end(Buffer.alloc(4_000_000)));
+  const session = connectHttp2(`https://127.0.0.1:${front.port}`, { rejectUnauthorized: false });
+  session.on("error", () => undefined);
+  session.request({ ":path": "/" }).on("error", () => undefined);
+  await once(session, "close");
+  await front.close(0);
+  tls.close();
+});
+
+test.each(["with TLS", "without"])(
+  "over HTTP/1.1 %s an answer that nobody takes is given up",
+  {
+    timeout: 60_000,
+  },
+  async (manner) => {
+    const secure = manner === "with TLS";
+    const host = secure ? "0.0.0.0" : "127.0.0.1";
+    const config = loadConfig({ SIGNET_DATA_DIR: folder, SIGNET_HOST: host, SIGNET_PORT: "0" });
+    const tls = await openTls(config, Date.now);
+    const front = await openFront(config, tls, { patience: { silentMs: 250, arrivalMs: 60_000 } });
+    const gone = new Promise<void>((resolve) => {
+      front.serve((incoming, response) => {
+        // The second on its connection: between the two the time for a next request counts.
+        if (incoming.url === "/") return void response.end("first");
+        response.once("close", resolve);
+        response.end(Buffer.alloc(20_000_000));
+      });
+    });
+    const place = { host: "127.0.0.1", port: front.port, rejectUnauthorized: false };
+    const client = secure ? connectTls(place) : connect(place);
+    client.on("error", () => undefined);
+    client.write("GET / HTTP/1.1\r\nhost: a\r\n\r\n");
+    await once(client, "data");
+    client.pause();
+    client.write("GET /large HTTP/1.1\r\nhost: a\r\n\r\n");
+    await gone;
+    client.destroy();
+    await front.close(0);
+    tls.close();
+  },
+);
+
+test("over HTTP/2 a request that is answered later than the times for silence goes on", {
+  timeout: 60_000,
+}, async () => {
+  const config = loadConfig({ SIGNET_DATA_DIR: folder, SIGNET_HOST: "0.0.0.0", SIGNET_PORT: "0" });
+  const tls = await openTls(config, Date.now);
+  const front = await openFront(config, tls, { patience: { silentMs: 1000, arrivalMs: 1000 } });
+  front.serve((_, response) => void setTimeout(() => response.end("late"), 1500));
+  const session = connectHttp2(`https://127.0.0.1:${front.port}`, { rejectUnauthorized: false });
+  session.on("error", () => undefined);
+  const stream = session.request({ ":path": "/" });
+  const [head] = await once(stream, "response");
+  expect(head[":status"]).toBe(200);
+  session.destroy();
+  await front.close(0);
+  tls.close();
+});
+
+test("who connects and never begins TLS is hung up on", { timeout: 60_000 }, async () => {
+  const config = loadConfig({ SIGNET_DATA_DIR: folder, SIGNET_HOST: "0.0.0.0", SIGNET_PORT: "0" });
+  const tls = await openTls(config, Date.now);
+  const front = await openFront(config, tls, { patience: { silentMs: 300, arrivalMs: 300 } });
+  await stranger(front.port).gone;
+  await front.close(0);
+  tls.close();
+});
+
+test.each(["0.0.0.0", "127.0.0.1"])(
+  "at %s nobody takes more connections than there are, nor the administrators'",
+  {
+    timeout: 60_000,
+  },
+  async (host) => {
+    const config = loadConfig({ SIGNET_DATA_DIR: folder, SIGNET_HOST: host, SIGNET_PORT: "0" });
+    const tls = await openTls(config, Date.now);
+    const crowds: unknown[] = [];
+    const front = await openFront(config, tls, { connections: 3, onCrowd: (crowd) => void crowds.push(crowd) });
+    front.serve((_, response) => void response.end());
+    const file = path.join(folder, "admin.sock");
+    const admin = await openAdminSocket(file);
+    admin.serve((_, response) => void response.end("here"));
+    const held = [1, 2, 3].map(() => stranger(front.port));
+    await Promise.all(held.map(({ socket }) => once(socket, "connect")));
+    await Promise.all([stranger(front.port).gone, stranger(front.port).gone]);
+    // Of the second it is told with those of the minute.
+    expect(crowds).toEqual([{ connections: 3, turnedAway: 1 }]);
+    expect((await fetchOver(file)).toString()).toBe("here");
+    for (const { socket } of held) socket.destroy();
+    const call = () => (tls.current() ? answered(front.port) : answeredPlainly(front.port));
+    // Its place is free when the server has seen the end of one.
+    await expect.poll(() => call().catch(() => 0), { timeout: 30_000 }).toBe(200);
+    await Promise.all([front.close(0), admin.close(0)]);
+    tls.close();
+  },
+);
+
+test("half of the descriptors that this process may open are for connections", () => {
+  const script = `import { connectionLimit } from ${JSON.stringify(path.resolve(import.meta.dirname, "../../../server/front-limits.ts"))};
+    console.log(connectionLimit());`;
+  const line = 'ulimit -n 300; exec "$0" --input-type=module-typescript -e "$1"';
+  const said = execFileSync("sh", ["-c", line, process.execPath, script], { stdio: ["ignore", "pipe", "pipe"] });
+  expect(Number(said)).toBe(150);
+  expect(connectionLimit("Max open files            65536                65536                files \n")).toBe(10_000);
+  expect(connectionLimit("")).toBe(10_000);
 });
 
 test("while a challenge waits, a first message that comes drop by drop has its time, too", {
