@@ -1,6 +1,6 @@
 import type { Reader } from "../../kernel/db.ts";
 import type { Deps } from "../../kernel/deps.ts";
-import { AppError, notFound } from "../../kernel/errors.ts";
+import { AppError, invalid, notFound } from "../../kernel/errors.ts";
 import { enqueue } from "../../kernel/jobs.ts";
 import type { Remember } from "../../kernel/request.ts";
 import type { Actor } from "../../kernel/wire.ts";
@@ -10,6 +10,7 @@ import { inviteViewer } from "../viewers/jobs.ts";
 import { appendAudit } from "./audit.ts";
 import type { PersonInput, VoidEnvelope } from "./contract.ts";
 import { move } from "./move.ts";
+import { maxViewers } from "./people-contract.ts";
 import { insertViewers, nextViewerPosition, revokeViewer, updateRecipient } from "./people-store.ts";
 import { planRefusal, plans } from "./plan.ts";
 import { presentEnvelope, presentRecipient } from "./present.ts";
@@ -48,7 +49,7 @@ export async function voidEnvelope(
 /**
  * Adds viewers; who is one already stays as is.
  * @returns all viewers of the envelope
- * @throws AppError envelope-not-in-progress, plan-upgrade-required
+ * @throws AppError envelope-not-in-progress, plan-upgrade-required, validation-failed
  */
 export async function addViewers(
   deps: Deps,
@@ -75,6 +76,11 @@ export async function addViewers(
         detail: refusal,
         upgradeUrl: `${deps.config.appUrl}/settings/billing`,
       });
+    }
+    // Whatever the plan allows: the body of one call cannot say how many there are already.
+    if (viewers > maxViewers && added.length > 0) {
+      const detail = `An envelope has at most ${maxViewers} viewers.`;
+      throw invalid([{ pointer: "#/viewers", code: "max", detail }]);
     }
     if (isFinal(record.envelope.status)) throw new AppError("envelope-not-in-progress");
     if (added.length === 0) return;

@@ -88,6 +88,13 @@ export async function updateFirstView(tx: Tx, id: string, at: Ts): Promise<boole
   return numUpdatedRows === 1n;
 }
 
-export async function updateLastView(tx: Tx, id: string, at: Ts): Promise<void> {
-  await tx.updateTable("viewers").set({ last_viewed_at: at }).where("id", "=", id).execute();
+/** @returns false when they were revoked */
+export async function updateLastView(tx: Tx, id: string, at: Ts): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable("viewers")
+    .set({ last_viewed_at: at })
+    .where("id", "=", id)
+    .where("revoked_at", "is", null)
+    .executeTakeFirstOrThrow();
+  return numUpdatedRows === 1n;
 }

@@ -2,7 +2,8 @@ import type { Tx } from "../../kernel/db.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { AppError } from "../../kernel/errors.ts";
 import { updateRecipient } from "./people-store.ts";
-import { readEnvelope, searchText } from "./store.ts";
+import { searchText } from "./search.ts";
+import { readEnvelope } from "./store.ts";
 import type { RecipientRow } from "./tables.ts";
 
 /**

@@ -7,7 +7,8 @@ import type { PublishedVersion } from "../templates/service.ts";
 import type { AuditDraft } from "./chain.ts";
 import type { Assignment, Checked } from "./checks.ts";
 import type { CreateEnvelope, PersonInput } from "./contract.ts";
-import { type EnvelopeRecord, searchText } from "./store.ts";
+import { searchText } from "./search.ts";
+import type { EnvelopeRecord } from "./store.ts";
 import type { CarbonCopyRow, EnvelopeRow, RecipientRow, ViewerRow } from "./tables.ts";
 
 /** Rows of a new envelope and of people added later. Pure but for the ids. */

@@ -3,7 +3,9 @@ import { sql } from "kysely";
 import type { Ts } from "../../kernel/clock.ts";
 import type { Place } from "../../kernel/cursor.ts";
 import { jsonArrayFrom, type Reader, type Tx } from "../../kernel/db.ts";
+import { unindexed } from "../../kernel/trigrams.ts";
 import type { EnvelopeStatus, SealStatus } from "./contract.ts";
+import { isMeant, lookUp } from "./search.ts";
 import type { CarbonCopyRow, EnvelopeRow, RecipientRow, RevisionRow, ViewerRow } from "./tables.ts";
 
 /** An envelope with everything that belongs to it, read in one statement; lists are in their order. */
@@ -184,21 +186,17 @@ export async function readEnvelopes(
   filter: ListFilter,
 ): Promise<Omit<EnvelopeRecord, "viewers" | "revisions">[]> {
   const { status, seal, template, q, after } = filter;
+  const meant = q === undefined ? undefined : await lookUp(reader, q);
+  // Few are found by their ids alone, and no index of a list is better.
+  const column = <T>(name: string) => (meant === undefined ? sql.ref<T>(name) : unindexed<T>(name));
   let query = listed(reader)
-    .where("envelopes.organization", "=", filter.organization)
-    .where("envelopes.test_mode", "=", filter.testMode ? 1 : 0);
-  if (status !== undefined) query = query.where("envelopes.status", "=", status);
-  if (seal !== undefined) query = query.where("envelopes.seal", "=", seal);
-  if (template !== undefined) query = query.where("envelopes.template", "=", template);
-  if (q !== undefined) {
-    const pattern = `%${searchText([q]).replaceAll(/[\\%_]/g, "\\$&")}%`;
-    query = query.where((eb) =>
-      eb.or([
-        eb("envelopes.id", "=", q),
-        sql<boolean>`${eb.ref("envelopes.search")} like ${pattern} escape ${sql.lit("\\")}`,
-      ]),
-    );
-  }
+    .where(column<string>("envelopes.organization"), "=", filter.organization)
+    .where(column<number>("envelopes.test_mode"), "=", filter.testMode ? 1 : 0);
+  if (status !== undefined) query = query.where(column<EnvelopeStatus>("envelopes.status"), "=", status);
+  if (seal !== undefined) query = query.where(column<SealStatus>("envelopes.seal"), "=", seal);
+  if (template !== undefined) query = query.where(column<string>("envelopes.template"), "=", template);
+  if (meant !== undefined) query = query.where("envelopes.id", "in", meant);
+  if (q !== undefined) query = query.where(isMeant(q));
   if (after !== undefined) {
     query = query.where((eb) =>
       eb.or([
@@ -213,15 +211,6 @@ export async function readEnvelopes(
     .limit(filter.limit + 1)
     .execute();
   return rows.map((row) => ({ envelope: row, recipients: row.recipients, cc: row.cc }));
-}
-
-/** What `q` is compared with: one form for upper and lower case and for composed and decomposed letters. */
-export function searchText(parts: readonly (string | null | undefined)[]): string {
-  return parts
-    .filter((part) => part !== null && part !== undefined)
-    .join("\n")
-    .normalize("NFKC")
-    .toLowerCase();
 }
 
 /** The envelope that holds this externalId, in whatever state. */

@@ -28,22 +28,26 @@ export async function markInvited(tx: Tx, deps: Deps, viewer: Pick<ViewerRow, "i
 /** Seen again within this time is the same visit. */
 const visitMs = 60_000;
 
-/** A viewer looks at the status; the first time is audited. */
+/**
+ * A viewer looks at the status; the first time is audited.
+ * @returns false when the viewer was revoked meanwhile: then nobody has looked
+ */
 export async function markSeen(
   deps: Deps,
   viewer: ViewerRow,
   visitor: { ip: string; userAgent: string | null },
-): Promise<void> {
+): Promise<boolean> {
   const { id, envelope, name, email } = viewer;
   const last = viewer.last_viewed_at;
-  if (last !== null && deps.clock.now() - Date.parse(last) < visitMs) return;
-  await deps.db.tx(async (tx) => {
+  if (last !== null && deps.clock.now() - Date.parse(last) < visitMs) return true;
+  return await deps.db.tx(async (tx) => {
     const now = deps.clock.ts();
-    await updateLastView(tx, id, now);
-    if (!(await updateFirstView(tx, id, now))) return;
+    if (!(await updateLastView(tx, id, now))) return false;
+    if (!(await updateFirstView(tx, id, now))) return true;
     await touchEnvelope(tx, envelope, now);
     const { ip, userAgent } = visitor;
     const actor = { type: "viewer" as const, id, name, email };
     await appendAudit(tx, deps, envelope, [{ type: "viewer.viewed", actor, ip, userAgent, data: { viewer: id } }]);
+    return true;
   });
 }

@@ -47,6 +47,10 @@ export async function changePerson(
 }
 
 /** What mails to this person are written in: their choice, else what their page asked for, else their organization's. */
-export async function localeOfPerson(reader: Reader, person: Person, asked?: string | null): Promise<string> {
+export async function localeOfPerson(
+  reader: Reader,
+  person: Pick<Person, "id" | "locale">,
+  asked?: string | null,
+): Promise<string> {
   return person.locale ?? asked ?? (await store.organizationsOf(reader, person.id))[0]?.locale ?? "en";
 }

@@ -91,7 +91,8 @@ export type MailKind = MailContent["kind"];
 
 /**
  * queued: waits for its job. sent: the mail server took it. written: no mail server is set, it lies in the outbox
- * folder. held: kept back (`heldFor`), readable by members. failed: the server refused it for good.
+ * folder. held: kept back (`heldFor`), readable by members. failed: it goes to nobody any more, because the server
+ * refused it for good or it outlived its use while it waited.
  */
 export const mailStatuses = ["queued", "sent", "written", "held", "failed"] as const;
 export type MailStatus = (typeof mailStatuses)[number];

@@ -1,4 +1,5 @@
 import { toTs } from "../../kernel/clock.ts";
+import type { Tx } from "../../kernel/db.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { GiveUp, handle, type JobBinding } from "../../kernel/job-runner.ts";
 import { enqueue } from "../../kernel/jobs.ts";
@@ -6,6 +7,7 @@ import { noteDeliveryError } from "../envelopes/jobs.ts";
 import type { MailContent } from "./contract.ts";
 import { sendMail } from "./jobs.ts";
 import { oneLine } from "./messages.ts";
+import { lapsedBecause, type OutlivedCheck } from "./outlived.ts";
 import { renderMail } from "./render.ts";
 import { openContent, organizationName } from "./service.ts";
 import * as store from "./store.ts";
@@ -15,21 +17,28 @@ import { createMailTransport, type Letter, LetterRefused } from "./transport.ts"
 const mostAttachedBytes = 7 * 1024 * 1024;
 const longestError = 500;
 
-export function handlers(deps: Deps): JobBinding[] {
+/** @param checks of the features whose mails may outlive their use while they wait */
+export function handlers(deps: Deps, checks: readonly OutlivedCheck[]): JobBinding[] {
   const transport = createMailTransport(deps.config);
   return [
     handle(
       sendMail,
       async ({ mail }) => {
         const row = await store.findMail(deps.db.read, mail);
-        if (row === undefined || row.status !== "queued") return undefined;
-        const letter = await letterOf(deps, row);
+        if (row === undefined || (row.status !== "queued" && row.status !== "nobody")) return undefined;
+        const content = openContent(deps, row);
+        if (content === null) throw new GiveUp("the content of the mail was wiped");
+        const outlived = await outlivedBecause(deps, row, content, checks);
+        if (outlived !== null) return (tx) => endUnsent(tx, mail, outlived);
+        const letter = await letterOf(deps, row, content);
         try {
-          await transport.deliver(letter);
+          if (row.organization !== null) await transport.deliver(letter);
+          else await transport.deliverApart(letter, row.status === "nobody" ? "nobody" : "addressee");
         } catch (error) {
           if (error instanceof LetterRefused) throw new GiveUp(error.message, { cause: error });
           throw error;
         }
+        if (row.status === "nobody") return (tx) => store.deleteForNobody(tx, mail);
         const sentAt = toTs(deps.clock.now());
         // What was written to a file stays readable here too: the file holds the same in the clear.
         const status = transport.kind === "smtp" ? "sent" : "written";
@@ -39,7 +48,7 @@ export function handlers(deps: Deps): JobBinding[] {
         async onDead({ mail }, error, tx) {
           const reason = oneLine(error.message).slice(0, longestError);
           const row = await store.findMail(tx, mail);
-          await store.finishMail(tx, mail, { status: "failed", sentAt: null, error: reason, wipe: true });
+          await endUnsent(tx, mail, reason);
           if ((row?.kind !== "signing_request" && row?.kind !== "reminder") || row.envelope === null) return;
           // Whoever sent the envelope sees it with the recipient.
           await enqueue(tx, noteDeliveryError, {
@@ -56,9 +65,29 @@ export function handlers(deps: Deps): JobBinding[] {
   ];
 }
 
-async function letterOf(deps: Deps, row: store.MailRow): Promise<Letter> {
-  const content = openContent(deps, row);
-  if (content === null) throw new GiveUp("the content of the mail was wiped");
+/** It goes to nobody any more; the reason stands with it in the list of mails. */
+async function endUnsent(tx: Tx, mail: string, reason: string): Promise<void> {
+  await store.finishMail(tx, mail, { status: "failed", sentAt: null, error: reason, wipe: true });
+  await store.deleteForNobody(tx, mail);
+}
+
+/** Why nobody can use this mail any more; null when it is to be delivered. */
+async function outlivedBecause(
+  { clock }: Deps,
+  { cause, envelope, created_at: createdAt }: store.MailRow,
+  content: MailContent,
+  checks: readonly OutlivedCheck[],
+): Promise<string | null> {
+  const lapsed = lapsedBecause(content, createdAt, clock.ts());
+  if (lapsed !== null) return lapsed;
+  for (const check of checks) {
+    const reason = await check({ cause, envelope, content });
+    if (reason !== null) return reason;
+  }
+  return null;
+}
+
+async function letterOf(deps: Deps, row: store.MailRow, content: MailContent): Promise<Letter> {
   const organization = await organizationName(deps.db.read, row.organization);
   const attachments = await attachmentsOf(deps, content);
   const attached = attachments.length > 0;

@@ -9,7 +9,10 @@ const hourMs = 3_600_000;
  */
 export const accountQueue = "account-mail";
 
-/** Delivers one stored mail. A mail server that is away for two days loses nothing: 5 s, 10 s … up to an hour apart. */
+/**
+ * Delivers one stored mail. A mail server that is away for two days loses nothing that is of use still: 5 s, 10 s … up to an
+ * hour apart.
+ */
 export const sendMail = defineJob({
   name: "mail.send",
   payload: z.object({ mail: z.string() }),

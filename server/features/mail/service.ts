@@ -32,6 +32,20 @@ const contextOf = (id: string) => `mails.content:${id}`;
  * @returns whether this is the first mail of its cause
  */
 export async function queueMail(tx: Tx, deps: Deps, mail: MailRequest): Promise<boolean> {
+  const { inserted } = await put(tx, deps, mail, "queued");
+  return inserted;
+}
+
+/**
+ * Does all that a mail takes, but that anybody gets one: it is stored, laid out and carried to the mail server's door, and is
+ * then gone. Who asks in the name of others must not learn from the time of what follows whether there was a mail to send.
+ */
+export async function queueForNobody(tx: Tx, deps: Deps, mail: MailRequest): Promise<void> {
+  const { id, heldFor } = await put(tx, deps, mail, "nobody");
+  if (heldFor !== null) await store.deleteForNobody(tx, id);
+}
+
+async function put(tx: Tx, deps: Deps, mail: MailRequest, waits: "queued" | "nobody") {
   const { content } = mail;
   if ("link" in content && content.link !== null) requireOwnLink(deps, content.link);
   const id = newId("msg");
@@ -49,7 +63,7 @@ export async function queueMail(tx: Tx, deps: Deps, mail: MailRequest): Promise<
     locale: mail.locale,
     subject: subjectOf(mail.content, mail.locale),
     content: deps.secrets.seal(JSON.stringify(mail.content), contextOf(id)),
-    status: heldFor === null ? "queued" : "held",
+    status: heldFor === null || waits === "nobody" ? waits : "held",
     held_for: heldFor,
     error: null,
     created_at: deps.clock.ts(),
@@ -57,7 +71,7 @@ export async function queueMail(tx: Tx, deps: Deps, mail: MailRequest): Promise<
   });
   const queue = mail.organization === null ? accountQueue : sendMail.queue;
   if (inserted && heldFor === null) await enqueue(tx, sendMail, { mail: id }, { queue });
-  return inserted;
+  return { id, inserted, heldFor };
 }
 
 /** The token in a link goes wherever the link leads: never to an address that a request has brought. */

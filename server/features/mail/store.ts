@@ -18,12 +18,15 @@ export type MailRow = {
   subject: string;
   /** Sealed JSON of the content; null once it was wiped. */
   content: string | null;
-  status: MailStatus;
+  /** nobody: takes the way of a mail and reaches no one. */
+  status: MailStatus | "nobody";
   held_for: HeldFor | null;
   error: string | null;
   created_at: Ts;
   sent_at: Ts | null;
 };
+/** One that is for somebody. */
+export type RealMailRow = MailRow & { status: MailStatus };
 
 declare module "../../kernel/db.ts" {
   interface Tables {
@@ -57,9 +60,9 @@ export type MailFilter = {
   limit?: number | undefined;
 };
 
-/** Newest first. */
-export async function listMails(reader: Reader, filter: MailFilter): Promise<MailRow[]> {
-  let query = reader.selectFrom("mails").selectAll();
+/** Newest first; not those for nobody. */
+export async function listMails(reader: Reader, filter: MailFilter): Promise<RealMailRow[]> {
+  let query = reader.selectFrom("mails").selectAll().where("status", "!=", "nobody").$narrowType<RealMailRow>();
   if (filter.organization !== undefined) query = query.where("organization", "=", filter.organization);
   if (filter.envelope !== undefined) query = query.where("envelope", "=", filter.envelope);
   if (filter.to !== undefined) query = query.where("to_email", "=", filter.to);
@@ -94,6 +97,11 @@ export async function finishMail(
     .where("id", "=", id)
     .where("status", "=", "queued")
     .execute();
+}
+
+/** Takes away what was written for nobody. */
+export async function deleteForNobody(tx: Tx, id: string): Promise<void> {
+  await tx.deleteFrom("mails").where("id", "=", id).where("status", "=", "nobody").execute();
 }
 
 /** Forgets what these kinds of mail said, of those that lie here since before `before`; not of envelopes that are held. */

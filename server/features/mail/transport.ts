@@ -27,7 +27,15 @@ export type Letter = {
   attachments: { filename: string; bytes: Uint8Array }[];
 };
 
-export type Transport = { kind: "smtp" | "outbox"; deliver(letter: Letter): Promise<void> };
+export type Transport = {
+  kind: "smtp" | "outbox";
+  deliver(letter: Letter): Promise<void>;
+  /**
+   * With nothing that others have used, so that what it takes is the same for everybody.
+   * @param to `nobody`: goes as far as the server's door, or as the file before it has its name
+   */
+  deliverApart(letter: Letter, to: "addressee" | "nobody"): Promise<void>;
+};
 
 /** The server refused this letter for good (a 5xx reply to its addresses or its content, RFC 5321 §4.2.1). */
 export class LetterRefused extends Error {
@@ -102,10 +110,24 @@ function smtpTransport(smtpUrl: string, caFile: string | undefined): Transport {
         pool ??= connect();
         await (await pool).sendMail(optionsOf(letter));
       } catch (error) {
-        if (isRefusal(error)) throw new LetterRefused(error.message, { cause: error });
-        throw error;
+        throw asRefusal(error);
       } finally {
         release();
+      }
+    },
+    async deliverApart(letter, to) {
+      const { createTransport } = await import("nodemailer");
+      const transporter = createTransport(await connectionOf(smtpUrl, caFile));
+      try {
+        if (to === "addressee") await transporter.sendMail(optionsOf(letter));
+        else {
+          await compose(letter);
+          await transporter.verify();
+        }
+      } catch (error) {
+        throw asRefusal(error);
+      } finally {
+        transporter.close();
       }
     },
   };
@@ -191,29 +213,40 @@ function hiding(url: URL): (text: string) => string {
 }
 
 /** Replies to MAIL, RCPT and DATA speak of the letter; those to the greeting, TLS or the sign-in speak of the server. */
-function isRefusal(error: unknown): error is Error {
-  if (!(error instanceof Error) || !("code" in error) || !("responseCode" in error)) return false;
+function asRefusal(error: unknown): unknown {
+  if (!(error instanceof Error) || !("code" in error) || !("responseCode" in error)) return error;
   const { code, responseCode } = error;
-  return (code === "EENVELOPE" || code === "EMESSAGE") && typeof responseCode === "number" && responseCode >= 500;
+  const speaksOfLetter = code === "EENVELOPE" || code === "EMESSAGE";
+  const isFinal = speaksOfLetter && typeof responseCode === "number" && responseCode >= 500;
+  return isFinal ? new LetterRefused(error.message, { cause: error }) : error;
+}
+
+/** The bytes of a letter (RFC 5322). */
+async function compose(letter: Letter): Promise<Buffer> {
+  const { createTransport } = await import("nodemailer");
+  const composer = createTransport({ streamTransport: true, buffer: true, newline: "windows" });
+  const { message } = await composer.sendMail(optionsOf(letter));
+  if (!Buffer.isBuffer(message)) throw new TypeError("the composer gave no bytes");
+  return message;
 }
 
 /** Each mail becomes `<id>.eml`, whole or not at all; writing it again replaces it. */
 function outboxTransport(folder: string): Transport {
+  const write = async (letter: Letter, to: "addressee" | "nobody") => {
+    const message = await compose(letter);
+    // Links and codes stand in it in the clear: it is for the operator alone.
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await writeWhole(path.join(folder, `${letter.id}.eml`), message, to === "addressee");
+  };
   return {
     kind: "outbox",
-    async deliver(letter) {
-      const { createTransport } = await import("nodemailer");
-      const composer = createTransport({ streamTransport: true, buffer: true, newline: "windows" });
-      const { message } = await composer.sendMail(optionsOf(letter));
-      if (!Buffer.isBuffer(message)) throw new TypeError("the composer gave no bytes");
-      // Links and codes stand in it in the clear: it is for the operator alone.
-      await mkdir(folder, { recursive: true, mode: 0o700 });
-      await writeWhole(path.join(folder, `${letter.id}.eml`), message);
-    },
+    deliver: (letter) => write(letter, "addressee"),
+    deliverApart: write,
   };
 }
 
-async function writeWhole(file: string, bytes: Buffer): Promise<void> {
+/** @param keep whether the file is to stay under its name, or to go once it was written */
+async function writeWhole(file: string, bytes: Buffer, keep: boolean): Promise<void> {
   const draft = `${file}.${randomUUID()}.tmp`;
   try {
     const handle = await open(draft, "wx", 0o600);
@@ -223,7 +256,7 @@ async function writeWhole(file: string, bytes: Buffer): Promise<void> {
     } finally {
       await handle.close();
     }
-    await rename(draft, file);
+    await (keep ? rename(draft, file) : rm(draft));
     await syncFolder(path.dirname(file));
   } catch (error) {
     await rm(draft, { force: true });

@@ -25,6 +25,9 @@ export const RetentionSettings = z.object({
 });
 export type RetentionSettings = z.infer<typeof RetentionSettings>;
 
+/** Their entity tag: of what people set, not of what is counted. */
+export const retentionTag = ({ keepDays }: Pick<RetentionSettings, "keepDays">): string => `"${keepDays ?? "forever"}"`;
+
 const params = z.object({ id: z.string() });
 
 export const getEnvelopeRetention = endpoint({
@@ -76,7 +79,9 @@ export const getRetention = endpoint({
   summary: "How long the organization keeps documents",
   credential: "dashboard",
   permission: "org:manage",
-  responses: { 200: { kind: "json", schema: RetentionSettings } },
+  responses: {
+    200: { kind: "json", schema: RetentionSettings, headers: { ETag: "Of the settings; give it back as If-Match" } },
+  },
   published: false,
 });
 
@@ -89,7 +94,8 @@ export const changeRetention = endpoint({
   credential: "dashboard",
   permission: "org:manage",
   body: { kind: "json", schema: z.strictObject({ keepDays: z.int().min(1).max(36500).nullable() }), maxBytes },
-  responses: { 200: { kind: "json", schema: RetentionSettings } },
+  responses: { 200: { kind: "json", schema: RetentionSettings, headers: { ETag: "Of the changed settings" } } },
+  errors: ["precondition-failed"],
   published: false,
 });
 

@@ -26,12 +26,15 @@ export const bindings = [
   }),
   bind(contract.getRetention)({
     async handle(deps, { caller }) {
-      return { status: 200, body: await service.retentionSettings(deps, caller.organization) };
+      const body = await service.retentionSettings(deps, caller.organization);
+      return { status: 200, body, headers: { ETag: contract.retentionTag(body) } };
     },
   }),
   bind(contract.changeRetention)({
     async handle(deps, { caller, body, request }) {
-      return { status: 200, body: await service.changeRetention(deps, caller, body.keepDays, request.ip) };
+      const ifMatch = request.header("if-match");
+      const changed = await service.changeRetention(deps, caller, { ...body, ifMatch, ip: request.ip });
+      return { status: 200, body: changed, headers: { ETag: contract.retentionTag(changed) } };
     },
   }),
 ];

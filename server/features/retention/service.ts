@@ -2,11 +2,12 @@ import type { OrganizationCaller } from "../../kernel/caller.ts";
 import { toTs } from "../../kernel/clock.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { AppError } from "../../kernel/errors.ts";
+import { matchesTag } from "../../kernel/if-match.ts";
 import { enqueue } from "../../kernel/jobs.ts";
 import { announceEnvelope } from "../envelopes/audit.ts";
 import type { OwnedEnvelope } from "../envelopes/service.ts";
 import { recordAdminAct } from "../identity/admin-audit.ts";
-import { type EnvelopeRetention, LegalHold, type RetentionSettings } from "./contract.ts";
+import { type EnvelopeRetention, LegalHold, type RetentionSettings, retentionTag } from "./contract.ts";
 import { daysNow, dueAt, dueBefore } from "./deletion.ts";
 import { retentionDedupeKey, runRetention } from "./jobs.ts";
 import * as store from "./store.ts";
@@ -69,16 +70,21 @@ export async function retentionSettings(deps: Deps, organization: string): Promi
   };
 }
 
-/** A shorter term acts a day after the last change, so that a mistake can be taken back; a longer one at once. */
+/**
+ * A shorter term acts a day after the last change, so that a mistake can be taken back; a longer one at once.
+ * @param change.ifMatch the If-Match header: tags of the settings that the caller saw
+ * @throws AppError `precondition-failed` when somebody else set another term meanwhile
+ */
 export async function changeRetention(
   deps: Deps,
   { organization, actor }: OrganizationCaller,
-  keepDays: number | null,
-  ip: string,
+  { keepDays, ifMatch, ip }: { keepDays: number | null; ifMatch: string | null; ip: string },
 ): Promise<RetentionSettings> {
   await deps.db.tx(async (tx) => {
     const term = await store.readTerm(tx, organization);
     if (term.days === keepDays) return;
+    if (ifMatch !== null && !matchesTag(ifMatch, retentionTag({ keepDays: term.days })))
+      throw new AppError("precondition-failed");
     const now = deps.clock.now();
     const before = daysNow(term, now);
     const shorter = keepDays !== null && (before === null || keepDays < before);

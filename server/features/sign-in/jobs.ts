@@ -26,9 +26,3 @@ export const mailSignIn = defineJob({
   queue: accountQueue,
   secret: true,
 });
-
-/**
- * Lays out the mail that nobody gets, where a mail would be sent: this keeps the process busy, and whoever sends the next
- * requests must not notice which of the two it was.
- */
-export const mailNobody = defineJob({ name: "sign-in.mail-nobody", payload: Asked, queue: accountQueue, secret: true });

@@ -1,35 +1,34 @@
 import type { Deps } from "../../kernel/deps.ts";
 import type { Commit } from "../../kernel/job-handler.ts";
-import { enqueue } from "../../kernel/jobs.ts";
 import { localeOfPerson, personByEmail } from "../identity/people.ts";
 import type { MailContent } from "../mail/contract.ts";
-import { renderMail } from "../mail/render.ts";
-import { queueMail } from "../mail/service.ts";
-import { type Asked, mailNobody } from "./jobs.ts";
+import { queueForNobody, queueMail } from "../mail/service.ts";
+import type { Asked } from "./jobs.ts";
 import { maySignUp } from "./sign-up.ts";
 
-/** Sends what was asked for to whoever may have it, and nothing to others. */
+/** In the place of a person where there is none. */
+const nobody = { id: "", locale: null };
+
+/**
+ * Sends what was asked for to whoever may have it. For everybody else the same is done with a mail that goes nowhere, look-ups
+ * included: who sends the next requests finds this process as busy for the one as for the other.
+ */
 export async function mailWhatWasAsked(deps: Deps, asked: Asked): Promise<Commit> {
   const person = await personByEmail(deps.db.read, asked.email);
-  const newcomer =
-    !person && asked.content.kind === "confirm_account" && (await maySignUp(deps.db.read, deps, asked.email));
-  if (!person && !newcomer) return (tx) => enqueue(tx, mailNobody, asked);
+  const welcome = asked.content.kind === "confirm_account" && (await maySignUp(deps.db.read, deps, asked.email));
+  const isNewcomer = !person && welcome;
+  const queue = person || isNewcomer ? queueMail : queueForNobody;
   return async (tx) => {
-    await queueMail(tx, deps, {
+    await queue(tx, deps, {
       cause: `sign-in:${asked.cause}`,
       organization: null,
       envelope: null,
       testMode: false,
       to: { email: person?.email ?? asked.email, name: person?.name ?? null },
-      locale: person ? await localeOfPerson(tx, person, asked.locale) : (asked.locale ?? "en"),
-      content: person ? toHolder(deps, asked.content) : asked.content,
+      locale: await localeOfPerson(tx, person ?? nobody, asked.locale),
+      content: isNewcomer ? asked.content : toHolder(deps, asked.content),
     });
   };
-}
-
-/** What sending takes of this process, for an address that gets nothing. */
-export async function layOutForNobody({ content, email, locale }: Asked): Promise<undefined> {
-  await renderMail(content, { locale: locale ?? "en", organization: "Signet", address: email, attached: false });
 }
 
 /** Who has an account and is asked to confirm another one hears instead how to sign in. */

@@ -40,8 +40,12 @@ async function discover(deps: Deps, provider: SocialProvider): Promise<client.Co
   const configuration = client.discovery(issuer, setting.clientId, setting.clientSecret, undefined, {
     [client.customFetch]: fetchThrough(deps),
     timeout: timeoutMs / 1000,
-    // Whether plain HTTP may be spoken at all is the outbound guard's business: only with networks that the operator names.
-    execute: issuer.protocol === "http:" ? [client.allowInsecureRequests] : [],
+    execute: [
+      // By itself the library believes an ID token for the connection that it came over.
+      client.enableNonRepudiationChecks,
+      // Whether plain HTTP may be spoken at all is the outbound guard's business: only with networks that the operator names.
+      ...(issuer.protocol === "http:" ? [client.allowInsecureRequests] : []),
+    ],
   });
   known.set(provider, { at: now, configuration });
   // What failed is asked for again by whoever comes next, and not twice removed.

@@ -65,6 +65,16 @@ export async function currentCode(reader: Reader, session: string): Promise<Code
     .executeTakeFirst();
 }
 
+/** A code that was neither used nor replaced. */
+export async function findOpenCode(reader: Reader, id: string): Promise<CodeRow | undefined> {
+  return await reader
+    .selectFrom("signing_codes")
+    .selectAll()
+    .where("id", "=", id)
+    .where("closed_at", "is", null)
+    .executeTakeFirst();
+}
+
 /** Codes of this recipient since then, newest first. */
 export async function codesSince(
   reader: Reader,

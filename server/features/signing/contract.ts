@@ -324,7 +324,14 @@ export const verifySigningCode = endpoint({
   credential: "signer",
   body: { ...short, schema: VerifyOtp },
   responses: { 200: { kind: "json", schema: OtpVerified } },
-  errors: ["otp-invalid", "otp-expired", "otp-exhausted", "rate-limited"],
+  errors: [
+    "otp-invalid",
+    "otp-expired",
+    "otp-exhausted",
+    "rate-limited",
+    "recipient-finished",
+    "envelope-not-in-progress",
+  ],
 });
 
 export const HandedCode = z.object({

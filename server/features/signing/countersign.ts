@@ -6,14 +6,14 @@ import type { FieldValue } from "../envelopes/contract.ts";
 import { completeRecipient, loadEnvelope } from "../envelopes/progress.ts";
 import { versionOf } from "../envelopes/service.ts";
 import { clearStall } from "../envelopes/stalled.ts";
-import { visibleFields } from "../templates/values.ts";
+import { computeFormulas, visibleFields } from "../templates/values.ts";
 import { signatureFonts } from "./contract.ts";
-import { initialValue, placedFields, prefilledOf } from "./fields.ts";
+import { initialValue, placedFields, prefilledOf, valuesOfOthers } from "./fields.ts";
 import { type StoredSignature, signatureHash } from "./signatures.ts";
 import { atOneMoment, currentDocument, localeOf, standingOf } from "./signer.ts";
 import { actionRefusal } from "./state.ts";
 import * as store from "./store.ts";
-import { dayIn } from "./submission.ts";
+import { dayIn, numbersOf, onlyShown } from "./submission.ts";
 
 /** Signs for a countersigner whose turn has come: the prefilled values and the typed name. Too late or twice does nothing. */
 export async function signAutomatically(deps: Deps, payload: { envelope: string; recipient: string }): Promise<Commit> {
@@ -30,9 +30,12 @@ export async function signAutomatically(deps: Deps, payload: { envelope: string;
     const own = placedFields(version).filter(({ role }) => role === recipient.role);
     const prefilled = prefilledOf(envelope, recipient.role);
     const plain = Object.fromEntries(own.map((field) => [field.id, initialValue(field, recipient, prefilled)]));
+    const shown = visibleFields(own, plain);
+    const numbers = { ...numbersOf(valuesOfOthers(record.recipients, recipient.id)), ...onlyShown(shown, plain) };
+    const formulas = computeFormulas(placedFields(version), numbers);
     const values: Record<string, FieldValue> = {};
-    for (const field of visibleFields(own, plain)) {
-      const value = plain[field.id] ?? null;
+    for (const field of shown) {
+      const value = (field.type === "formula" ? formulas[field.id] : plain[field.id]) ?? null;
       if (field.type === "signature" || field.type === "initials") {
         values[field.id] = { method: "automatic", signedAt: at };
       } else if (field.type === "date_signed") values[field.id] = dayIn("UTC", at) ?? at.slice(0, 10);

@@ -52,6 +52,14 @@ export function finishedValues(recipient: Pick<RecipientRow, "values">): Record<
   return recipient.values === null ? undefined : Finished.parse(JSON.parse(recipient.values));
 }
 
+/** By field id: what everybody but this recipient has filled in who finished. */
+export function valuesOfOthers(
+  recipients: readonly Pick<RecipientRow, "id" | "values">[],
+  recipient: string,
+): Record<string, FieldValue> {
+  return Object.assign({}, ...recipients.filter(({ id }) => id !== recipient).map((one) => finishedValues(one) ?? {}));
+}
+
 /** A field as the signing page gets it. */
 export function presentField(item: PlacedField, value: FieldValue | null, editable: boolean): SigningField {
   const { page, x, y, width, height, ...field } = item;

@@ -1,5 +1,5 @@
 import type { OrganizationCaller } from "../../kernel/caller.ts";
-import { type Ts, toTs } from "../../kernel/clock.ts";
+import { toTs } from "../../kernel/clock.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { AppError, notFound } from "../../kernel/errors.ts";
 import { newId } from "../../kernel/ids.ts";
@@ -11,7 +11,7 @@ import * as codes from "./code-store.ts";
 import { decideSend, handedLifetimeMs, handedOver, hashCode, newCode } from "./codes.ts";
 import type { HandedCode } from "./contract.ts";
 import { standingOf } from "./signer.ts";
-import { actionRefusal, opensSession, type Standing } from "./state.ts";
+import { codeRefusal } from "./state.ts";
 
 const hourMs = 3_600_000;
 
@@ -37,7 +37,7 @@ export async function handOverCode(
       throw new AppError("conflict", { detail: "The identity of this person is checked in another way." });
     }
     const now = deps.clock.now();
-    const refusal = refusalOf(standingOf(record.envelope, recipient, false), toTs(now));
+    const refusal = codeRefusal(standingOf(record.envelope, recipient, false), toTs(now));
     if (refusal !== undefined) throw new AppError(refusal);
     // The link may be in other hands: only a new one, which ends the old, lets anybody guess again.
     if (await codes.isLocked(tx, recipient.id)) {
@@ -71,10 +71,4 @@ export async function handOverCode(
     ]);
     return { recipient: recipient.id, code, expiresAt };
   });
-}
-
-/** Why a code would be of no use now: neither to sign, nor to read again after having signed. */
-function refusalOf(standing: Standing, now: Ts) {
-  if (standing.recipient !== "completed") return actionRefusal(standing, now);
-  return opensSession(standing, now) ? undefined : "envelope-not-in-progress";
 }

@@ -1,11 +1,12 @@
 import type { OrganizationCaller } from "../../kernel/caller.ts";
 import { toTs } from "../../kernel/clock.ts";
 import type { Deps } from "../../kernel/deps.ts";
-import { AppError, invalid } from "../../kernel/errors.ts";
+import { AppError, invalid, notFound } from "../../kernel/errors.ts";
 import { hashSecret, newId, newSecret } from "../../kernel/ids.ts";
 import type { ProblemError } from "../../kernel/problem.ts";
 import type { RequestInfo } from "../../kernel/request.ts";
 import { appendAudit } from "../envelopes/audit.ts";
+import { loadEnvelope } from "../envelopes/progress.ts";
 import type { OwnedEnvelope } from "../envelopes/service.ts";
 import type { CreateSigningSession, SigningSessionCreated } from "./contract.ts";
 import { standingOf } from "./signer.ts";
@@ -19,34 +20,38 @@ import * as store from "./store.ts";
 export async function mintSession(
   deps: Deps,
   caller: OrganizationCaller,
-  { envelope, recipients }: OwnedEnvelope,
+  owned: OwnedEnvelope,
   input: CreateSigningSession,
   request: RequestInfo,
 ): Promise<SigningSessionCreated> {
-  const testMode = envelope.test_mode === 1;
-  const recipient = recipients.find(({ id, kind }) => id === input.recipient && kind === "signer");
+  const testMode = owned.envelope.test_mode === 1;
   const errors = [...checkOrigin(input.embedOrigin, testMode), ...checkRedirect(input.redirectUrl, testMode)];
-  if (!recipient) {
+  if (!signerOf(owned, input.recipient)) {
     const detail = "This is not a recipient who signs this envelope.";
     throw invalid([{ pointer: "#/recipient", code: "reference", detail }, ...errors]);
   }
   if (errors.length > 0) throw invalid(errors);
-  const now = deps.clock.now();
-  const refusal = actionRefusal(standingOf(envelope, recipient, false), toTs(now));
-  if (refusal !== undefined) throw new AppError(refusal);
   const token = newSecret("svcs");
   const id = newId("ses");
-  const created: SigningSessionCreated = {
-    id,
-    envelope: envelope.id,
-    recipient: recipient.id,
-    token,
-    url: `${deps.config.appUrl}/sign/${id}#${token}`,
-    embedOrigin: input.embedOrigin === undefined ? null : new URL(input.embedOrigin).origin,
-    redirectUrl: input.redirectUrl ?? recipient.redirect_url,
-    expiresAt: toTs(now + input.expiresInSeconds * 1000),
-  };
-  await deps.db.tx(async (tx) => {
+  return await deps.db.tx(async (tx) => {
+    const now = deps.clock.now();
+    // As it is now: the turn may have ended since the caller looked.
+    const record = await loadEnvelope(tx, owned.envelope.id);
+    const recipient = record && signerOf(record, input.recipient);
+    if (!record || !recipient) throw notFound("The recipient");
+    const { envelope } = record;
+    const refusal = actionRefusal(standingOf(envelope, recipient, false), toTs(now));
+    if (refusal !== undefined) throw new AppError(refusal);
+    const created: SigningSessionCreated = {
+      id,
+      envelope: envelope.id,
+      recipient: recipient.id,
+      token,
+      url: `${deps.config.appUrl}/sign/${id}#${token}`,
+      embedOrigin: input.embedOrigin === undefined ? null : new URL(input.embedOrigin).origin,
+      redirectUrl: input.redirectUrl ?? recipient.redirect_url,
+      expiresAt: toTs(now + input.expiresInSeconds * 1000),
+    };
     await store.insertSession(tx, {
       id,
       organization: envelope.organization,
@@ -88,8 +93,12 @@ export async function mintSession(
       },
     ]);
     await request.remember?.(tx, { status: 201, body: created });
+    return created;
   });
-  return created;
+}
+
+function signerOf({ recipients }: Pick<OwnedEnvelope, "recipients">, id: string) {
+  return recipients.find((one) => one.id === id && one.kind === "signer");
 }
 
 /** A name or an address. The URL standard would let `*`, `;` and `,` through, which mean something in a policy header. */

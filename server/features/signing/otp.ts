@@ -23,7 +23,9 @@ import {
   newCode,
 } from "./codes.ts";
 import type { OtpSent, OtpVerified } from "./contract.ts";
-import { loadSigner, localeOf, recipientActor, requireTurn, type Signer } from "./signer.ts";
+import { codeCause } from "./outlived.ts";
+import { loadSigner, localeOf, recipientActor, type Signer } from "./signer.ts";
+import { codeRefusal } from "./state.ts";
 import * as store from "./store.ts";
 
 const hourMs = 3_600_000;
@@ -31,7 +33,8 @@ const lockedDetail = "Too many wrong codes were entered. Ask the sender to send 
 
 /**
  * Sends a new code; the one before stops working.
- * @throws AppError `conflict`, `feature-disabled`, `rate-limited`, and what `requireTurn` throws
+ * @throws AppError `conflict`, `feature-disabled`, `rate-limited`, `not-recipients-turn`, `recipient-finished`,
+ *   `envelope-not-in-progress`
  */
 export async function sendCode(
   deps: Deps,
@@ -66,7 +69,7 @@ export async function sendCode(
     });
     const { envelope } = record;
     await queueMail(tx, deps, {
-      cause: `code:${id}`,
+      cause: codeCause(id),
       organization: envelope.organization,
       envelope: envelope.id,
       testMode: envelope.test_mode === 1,
@@ -81,7 +84,8 @@ export async function sendCode(
 }
 
 function checkCodeNeeded(deps: Deps, { standing, session }: Signer, channel: "email" | "sms" | undefined): void {
-  if (standing.recipient !== "completed") requireTurn({ standing }, deps.clock.ts());
+  const refusal = codeRefusal(standing, deps.clock.ts());
+  if (refusal !== undefined) throw new AppError(refusal);
   if (standing.verification === "none") throw new AppError("conflict", { detail: "No code is needed here." });
   if (session.verified_at !== null) throw new AppError("conflict", { detail: "The code was entered already." });
   if (standing.verification === "sms_otp" || channel === "sms") {
@@ -93,8 +97,10 @@ function checkCodeNeeded(deps: Deps, { standing, session }: Signer, channel: "em
 }
 
 /**
- * Tries a code. Every try is counted before it is answered.
- * @throws AppError `otp-invalid`, `otp-expired`, `otp-exhausted`, `conflict`
+ * Tries a code. Every try is counted before it is answered, but none once there is nothing left to sign or to read: what
+ * somebody types then is no part of the envelope's record.
+ * @throws AppError `otp-invalid`, `otp-expired`, `otp-exhausted`, `conflict`, `not-recipients-turn`, `recipient-finished`,
+ *   `envelope-not-in-progress`
  */
 export async function verifyCode(
   deps: Deps,
@@ -119,6 +125,8 @@ async function tryCode(
   const { recipient, session, standing } = signer;
   if (session.verified_at !== null) return session.verified_at;
   if (standing.verification === "none") return new AppError("conflict", { detail: "No code is needed here." });
+  const refusal = codeRefusal(standing, deps.clock.ts());
+  if (refusal !== undefined) return new AppError(refusal);
   if (await codes.isLocked(tx, recipient.id)) return new AppError("otp-exhausted", { detail: lockedDetail });
   const { table, row, channel } = await openCode(tx, signer);
   const now = deps.clock.ts();

@@ -29,7 +29,11 @@ export async function signingView(deps: Deps, caller: SignerCaller, request: Req
   if (signer.standing.recipient !== "sent") return await present(deps, signer);
   const { envelope, recipient } = caller;
   const { ip, userAgent } = request;
-  await deps.db.tx((tx) => markViewed(tx, deps, { envelope, recipient, ip, userAgent }));
+  await deps.db.tx(async (tx) => {
+    // Passed on since, it would be the new person who is said to have looked, from the old one's address.
+    await loadSigner(tx, caller, deps.clock.ts());
+    await markViewed(tx, deps, { envelope, recipient, ip, userAgent });
+  });
   return await present(deps, await loadSigner(deps.db.read, caller, deps.clock.ts()));
 }
 
@@ -116,7 +120,11 @@ export async function signingDocument(deps: Deps, caller: SignerCaller): Promise
   if (sha256 === undefined) throw new AppError("document-not-ready", { retryAfter: 5 });
   const bytes = await deps.blobs.open(sha256);
   if (!(await store.wasServed(deps.db.read, caller.recipient, sha256))) {
-    await deps.db.tx((tx) => store.insertServed(tx, caller.recipient, sha256, deps.clock.ts()));
+    await deps.db.tx(async (tx) => {
+      // Passed on since, it would be the new person who is said to have been shown it.
+      await loadSigner(tx, caller, deps.clock.ts());
+      await store.insertServed(tx, caller.recipient, sha256, deps.clock.ts());
+    });
   }
   return { bytes, sha256, filename: filenameOf(signer.record.envelope.title) };
 }

@@ -45,6 +45,12 @@ export function actionRefusal(standing: Standing, now: Ts): ActionRefusal | unde
   return envelope === "sent" && (recipient === "sent" || recipient === "viewed") ? undefined : "not-recipients-turn";
 }
 
+/** Why a code is of no use now, neither to sign nor to read again after having signed, or undefined when it is of use. */
+export function codeRefusal(standing: Standing, now: Ts): ActionRefusal | undefined {
+  if (standing.recipient !== "completed") return actionRefusal(standing, now);
+  return opensSession(standing, now) ? undefined : "envelope-not-in-progress";
+}
+
 /** Whether a link or a minted session may still be exchanged: to sign, or to read after having signed. */
 export function opensSession(standing: Standing, now: Ts): boolean {
   if (isOver(standing, now)) return false;

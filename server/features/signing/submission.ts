@@ -15,15 +15,17 @@ export type SubmissionContext = {
   recipient: { role: string; name: string; email: string };
   /** By field id: what the sender filled in for this role. */
   prefilled: Readonly<Record<string, FieldInput>>;
-  /** By field id: what people who finished before have filled in. */
-  others: Readonly<Record<string, FieldValue>>;
   attachments: readonly AttachmentRow[];
   methods: readonly string[];
 };
 
 export type Submission = {
-  /** What is kept when it is signed at this moment (ISO 8601). */
-  valuesAt: (signedAt: string) => Record<string, FieldValue>;
+  /**
+   * What is kept when it is signed at this moment (ISO 8601).
+   * @param others by field id: what everybody who signed before this moment has filled in. Formulas see these numbers and
+   *   the signer's own, and are final with the signature: of who signs later they know nothing.
+   */
+  valuesAt: (signedAt: string, others: Readonly<Record<string, FieldValue>>) => Record<string, FieldValue>;
   signature: ReadSignature | null;
   initials: ReadSignature | null;
   /** Ids of the uploads that stand in `values`. */
@@ -62,8 +64,8 @@ export function readSubmission(
   const signature = signatureFor("signature", shown, context, input, errors);
   const initials = signatureFor("initials", shown, context, input, errors);
   if (errors.length > 0) return { errors };
-  const formulas = computeFormulas(context.fields, { ...numbersOf(context.others), ...onlyShown(shown, plain) });
-  const valuesAt = (signedAt: string) => {
+  const valuesAt: Submission["valuesAt"] = (signedAt, others) => {
+    const formulas = computeFormulas(context.fields, { ...numbersOf(others), ...onlyShown(shown, plain) });
     const day = dayIn(timeZone, signedAt);
     const values: Record<string, FieldValue> = {};
     for (const field of shown) {
@@ -205,14 +207,16 @@ function attachmentValue(row: AttachmentRow): AttachmentValue {
   return { id, filename, contentType, size, sha256 };
 }
 
-function onlyShown(
+/** What is not shown counts as empty, whatever was sent for it. */
+export function onlyShown(
   shown: readonly PlacedField[],
   values: Readonly<Record<string, FieldInput>>,
 ): Record<string, FieldInput> {
   return Object.fromEntries(shown.map(({ id }) => [id, values[id] ?? null]));
 }
 
-function numbersOf(values: Readonly<Record<string, FieldValue>>): Record<string, FieldInput> {
+/** The numbers among what people filled in, which are all that a formula sees of it. */
+export function numbersOf(values: Readonly<Record<string, FieldValue>>): Record<string, FieldInput> {
   return Object.fromEntries(
     Object.entries(values).filter((entry): entry is [string, number] => typeof entry[1] === "number"),
   );

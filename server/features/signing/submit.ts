@@ -7,12 +7,11 @@ import { AppError, invalid } from "../../kernel/errors.ts";
 import type { ProblemError } from "../../kernel/problem.ts";
 import type { RequestInfo } from "../../kernel/request.ts";
 import { appendAudit } from "../envelopes/audit.ts";
-import type { FieldValue } from "../envelopes/contract.ts";
-import { completeRecipient, type EnvelopeRecord } from "../envelopes/progress.ts";
+import { completeRecipient } from "../envelopes/progress.ts";
 import { versionOf } from "../envelopes/service.ts";
 import { type AcceptedConsent, acceptedText, consentFor } from "./consent.ts";
 import type { SigningResult, SubmitSigning } from "./contract.ts";
-import { finishedValues, placedFields, prefilledOf } from "./fields.ts";
+import { placedFields, prefilledOf, valuesOfOthers } from "./fields.ts";
 import { signatureHash } from "./signatures.ts";
 import {
   atOneMoment,
@@ -84,7 +83,6 @@ async function check(
       fields: placedFields(version),
       recipient,
       prefilled: prefilledOf(record.envelope, recipient.role),
-      others: valuesOfOthers(record, recipient.id),
       attachments: await store.listAttachments(deps.db.read, recipient.id),
       methods: version.settings.signatureMethods,
     },
@@ -93,10 +91,6 @@ async function check(
   if ("errors" in read) throw invalid([...read.errors, ...errors]);
   if (consent === undefined) throw invalid(errors);
   return { submission: read.submission, consent };
-}
-
-function valuesOfOthers({ recipients }: EnvelopeRecord, recipient: string): Record<string, FieldValue> {
-  return Object.assign({}, ...recipients.filter(({ id }) => id !== recipient).map((one) => finishedValues(one) ?? {}));
 }
 
 type Accepted = {
@@ -114,7 +108,8 @@ async function complete(
 ) {
   const { ip, userAgent } = request;
   const signedAt = deps.clock.ts();
-  const values = submission.valuesAt(signedAt);
+  // Of the record that was read in here: who signs at the same time is in it, or comes after this signature.
+  const values = submission.valuesAt(signedAt, valuesOfOthers(record.recipients, recipient.id));
   const at = { envelope: record.envelope.id, recipient: recipient.id };
   const { documentSha256 } = input;
   if (

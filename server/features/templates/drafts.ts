@@ -2,7 +2,8 @@ import { createHash } from "node:crypto";
 import { canonicalize, type Json } from "../../kernel/canonical.ts";
 import type { Reader } from "../../kernel/db.ts";
 import type { Deps } from "../../kernel/deps.ts";
-import { AppError, invalid } from "../../kernel/errors.ts";
+import { AppError, invalid, notFound } from "../../kernel/errors.ts";
+import { matchesTag } from "../../kernel/if-match.ts";
 import type { Remember } from "../../kernel/request.ts";
 import type { Actor } from "../../kernel/wire.ts";
 import { defaultSettings, isField, type SaveTemplateDraft, type TemplateVersion } from "./contract.ts";
@@ -15,7 +16,7 @@ import * as store from "./store.ts";
 /**
  * Replaces the whole draft. Only its form is checked; what a version needs is checked when it is published.
  * @param ifMatch the If-Match header: entity tags of the draft that the caller began with
- * @throws AppError `precondition-failed`, `validation-failed`
+ * @throws AppError `precondition-failed`, `validation-failed`, `not-found` when the template was deleted meanwhile
  */
 export async function saveDraft(
   deps: Deps,
@@ -35,8 +36,10 @@ export async function saveDraft(
   };
   const columns = columnsOf(definition);
   return await deps.db.tx(async (tx) => {
+    if (!(await store.isTemplate(tx, template.id))) throw notFound("The template");
     const before = await store.findDraft(tx, template.id);
-    if (ifMatch !== null && !matchesTag(ifMatch, before)) throw new AppError("precondition-failed");
+    if (ifMatch !== null && (!before || !matchesTag(ifMatch, draftTag({ contentHash: before.content_hash }))))
+      throw new AppError("precondition-failed");
     const file = await fileOf(tx, template.id, definition);
     const now = deps.clock.ts();
     const row: store.TemplateDraftRow = {
@@ -94,13 +97,6 @@ async function fileOf(
 /** The entity tag of a draft, with its quotes. */
 export function draftTag(version: Pick<TemplateVersion, "contentHash">): string {
   return `"${version.contentHash}"`;
-}
-
-/** RFC 9110 §13.1.1: a list of strong tags, or `*` for any draft. */
-function matchesTag(ifMatch: string, draft: store.TemplateDraftRow | undefined): boolean {
-  if (draft === undefined) return false;
-  const tags = ifMatch.split(",").map((tag) => tag.trim());
-  return tags.includes("*") || tags.includes(draftTag({ contentHash: draft.content_hash }));
 }
 
 /** SHA-256 over the canonical text of what the version is (contract §2). */

@@ -1,6 +1,6 @@
 import type { Deps } from "../../kernel/deps.ts";
 import type { RawBody } from "../../kernel/endpoint.ts";
-import { AppError } from "../../kernel/errors.ts";
+import { AppError, notFound } from "../../kernel/errors.ts";
 import { newId } from "../../kernel/ids.ts";
 import type { Remember } from "../../kernel/request.ts";
 import { docx, pdf } from "../../kernel/wire.ts";
@@ -12,7 +12,7 @@ import * as store from "./store.ts";
 /**
  * Takes a PDF as the base of a template. Kept are the upload as it came and, where it had to be repaired or decrypted so
  * that revisions can be appended to it, the PDF that counts.
- * @throws AppError `unsupported-media-type`, `invalid-document`
+ * @throws AppError `unsupported-media-type`, `invalid-document`, `not-found` when the template was deleted meanwhile
  */
 export async function uploadFile(
   deps: Deps,
@@ -40,6 +40,7 @@ export async function uploadFile(
   };
   const uploaded = presentFile(row);
   await deps.db.tx(async (tx) => {
+    if (!(await store.isTemplate(tx, template))) throw notFound("The template");
     await store.insertFile(tx, row);
     await remember?.(tx, { status: 201, body: uploaded });
   });

@@ -99,6 +99,11 @@ export async function findTemplate(
     .executeTakeFirst();
 }
 
+/** Asked where a row of the template is written: it may have been deleted since the caller found it. */
+export async function isTemplate(reader: Reader, id: string): Promise<boolean> {
+  return (await reader.selectFrom("templates").select("id").where("id", "=", id).executeTakeFirst()) !== undefined;
+}
+
 /** Newest first, one more than `limit`. */
 export async function listTemplates(
   reader: Reader,

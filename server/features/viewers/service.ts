@@ -48,7 +48,7 @@ export async function viewerEnvelope(
   visitor: Pick<RequestInfo, "ip" | "userAgent">,
 ): Promise<ViewerEnvelope> {
   const watched = await load(deps, caller);
-  await markSeen(deps, watched.viewer, visitor);
+  if (!(await markSeen(deps, watched.viewer, visitor))) throw new AppError("token-invalid");
   const { name } = await organizationById(deps.db.read, caller.organization);
   return presentViewerEnvelope(watched, { organization: name, logoUrl: null });
 }

@@ -83,11 +83,29 @@ test("a setting that cannot be used ends the command with 2, where the appliance
         code: "validation-failed",
         errors: [{ pointer: "#/changes/prot" }],
       });
+      for (const name of ["__proto__", "constructor", "toString", "dataDir"])
+        expect(await signet("config", "set", "logLevel=warn", `${name}=x`), name).toMatchObject({
+          code: 2,
+          err: `signet: There is no setting "${name}" that can be changed.\n`,
+        });
     }
     // What the environment holds is no wrong value.
     expect((await commandOn(app.folder)("config", "set", "port=9000")).code).toBe(1);
   } finally {
     await rm(stopped, { recursive: true, force: true });
+  }
+});
+
+test("a name that every object has is no setting in the file either", async () => {
+  const folder = await mkdtemp(path.join(tmpdir(), "signet-settings-"));
+  try {
+    await writeFile(path.join(folder, "signet.json"), '{"constructor":"x"}');
+    expect(await commandOn(folder)("config", "check")).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("constructor is not a setting"),
+    });
+  } finally {
+    await rm(folder, { recursive: true, force: true });
   }
 });
 

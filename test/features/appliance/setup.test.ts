@@ -29,6 +29,7 @@ test("a file of answers sets up a machine on which nothing runs; a second time c
       "settings:",
       "  baseUrl: https://sign.example.com",
       "  smtpUrl: smtp://mailer:open-sesame@mail.example.com:587",
+      "  mailFrom: Example Ltd <signet@example.com>",
       "  workers: 2",
       "owner: { organization: Example Ltd, email: olive@example.com, name: Olive Owner }",
       "skip: [tls, backup]",
@@ -36,7 +37,10 @@ test("a file of answers sets up a machine on which nothing runs; a second time c
   );
   const first = await signet("setup", "--answers", answers, "--json");
   expect(first.json()).toMatchObject({
-    changed: ["settings.baseUrl", "settings.smtpUrl", "settings.workers", "owner", "skip.tls", "skip.backup"],
+    changed: [
+      ...["settings.baseUrl", "settings.smtpUrl", "settings.mailFrom", "settings.workers"],
+      ...["owner", "skip.tls", "skip.backup"],
+    ],
     // Where people will open it, not where it listens until the next start.
     link: expect.stringMatching(/^https:\/\/sign\.example\.com\/password\/reset#svcr_/),
   });
@@ -66,6 +70,29 @@ test("a file of answers sets up a machine on which nothing runs; a second time c
   });
   await writeFile(answers, "owner: { email: nobody }\n");
   expect(await signet("setup", "--answers", answers)).toMatchObject({ code: 2 });
+  const missing = await signet("setup", "--answers", path.join(folder, "nowhere.yaml"));
+  expect(missing).toMatchObject({ code: 2, err: expect.stringContaining("nowhere.yaml: there is no such file") });
+});
+
+test("a mail server without a sender of one's own is not set up; what is open names its command", async () => {
+  const signet = commandOn(path.join(folder, "sender"));
+  const answers = path.join(folder, "sender.yaml");
+  const said = async (text: string) => {
+    await writeFile(answers, text);
+    return (await signet("setup", "--answers", answers)).out;
+  };
+  const without = await said("settings: { smtpUrl: 'smtp://mail.example.com' }");
+  expect(without).toMatch(/^open +mail +Mails would come from Signet <signet@localhost>/m);
+  expect(without).toMatch(/^mail +signet config set mailFrom=ADDRESS/m);
+  expect(without).toMatch(/^backup +signet backup key /m);
+  // A server on this machine may well take it.
+  expect(await said("settings: { smtpUrl: 'smtp://127.0.0.1:25' }")).toMatch(/^done +mail /m);
+  expect(await said("settings: { smtpUrl: 'smtp://[::1]:25' }")).toMatch(/^done +mail /m);
+  // A password with a sign that should have been encoded: the test mail says so, and the steps go on.
+  expect(await said("settings: { smtpUrl: 'smtp://mailer:pass/word@mail.example.com' }")).toMatch(/^\w+ +mail /m);
+  const own = await said("settings: { smtpUrl: 'smtp://mail.example.com', mailFrom: signet@example.com }");
+  expect(own).toMatch(/^done +mail +A mail server is set/m);
+  expect(own).not.toMatch(/^mail +signet/m);
 });
 
 test("steps are judged as they will be after the restart that the new settings wait for", async () => {

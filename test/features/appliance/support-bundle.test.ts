@@ -1,6 +1,10 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import path from "node:path";
+import { text } from "node:stream/consumers";
 import { inflateRawSync } from "node:zlib";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { followLog, readLog } from "../../../server/features/appliance/logs-contract.ts";
@@ -126,6 +130,20 @@ test("the command saves it while the appliance runs and while it is stopped, nev
   const shown = await away("support-bundle", "--show", "--json");
   expect(shown.code).toBe(0);
   expect(shown.out).not.toContain(clientSecret);
+});
+
+test.skipIf(process.platform === "win32")("what could not be written whole leaves nothing of it", async () => {
+  const out = path.join(app.folder, "cut.zip");
+  const main = path.resolve(import.meta.dirname, "../../../server/main.ts");
+  // No file may grow beyond one block, as where a disk is full.
+  const script = 'ulimit -f 1; exec "$@"';
+  const child = spawn("/bin/sh", ["-c", script, "sh", process.execPath, main, "support-bundle", "--out", out], {
+    env: { SIGNET_DATA_DIR: app.folder, ...env },
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  const [said] = await Promise.all([text(child.stderr), once(child, "close")]);
+  expect([child.exitCode, said]).toEqual([1, expect.stringContaining("EFBIG")]);
+  expect(existsSync(out)).toBe(false);
 });
 
 test("the log is read by level and text, and followed", async () => {

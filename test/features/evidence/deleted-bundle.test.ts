@@ -50,7 +50,7 @@ beforeAll(async () => {
     signedInAt: null,
     session: null,
   };
-  await changeRetention(app.deps, caller, 1, "127.0.0.1");
+  await changeRetention(app.deps, caller, { keepDays: 1, ifMatch: null, ip: "127.0.0.1" });
   clock.advance(2 * dayMs);
   await runNow(app);
   const zip = await bundleOf(id);

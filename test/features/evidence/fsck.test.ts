@@ -3,7 +3,6 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openDeps } from "../../../server/compose.ts";
 import { type Config, loadConfig } from "../../../server/config.ts";
 import { recordOperatorAct } from "../../../server/features/appliance/operator-audit.ts";
 import { confirmed, type Findings, type FsckReport } from "../../../server/features/evidence/findings.ts";
@@ -12,6 +11,7 @@ import { fsckCodes } from "../../../server/features/evidence/fsck-codes.ts";
 import type { Deps } from "../../../server/kernel/deps.ts";
 import { createLog } from "../../../server/kernel/log.ts";
 import { systemActor } from "../../../server/kernel/wire.ts";
+import { openDeps } from "../../../server/open-deps.ts";
 import { startAppliance } from "../../harness/appliance.ts";
 import { enter, movableClock, ok, publishTemplate, send, submission } from "../signing/flow.ts";
 
@@ -127,6 +127,25 @@ const damages: [string, string, string, RegExp][] = [
     "DELETE FROM operator_audit WHERE seq > 1; UPDATE operator_heads SET anchor_hash = NULL, seq = NULL, hash = NULL, kid = NULL, signature = NULL",
     "record",
     /what anchor \d+ has seen of it was changed/,
+  ],
+  [
+    "operators' last acts, and all that anchors have seen of them",
+    "DELETE FROM operator_audit WHERE seq > 1; DELETE FROM operator_heads",
+    "record",
+    /all that anchors have seen of it is gone, up to anchor \d+/,
+  ],
+  [
+    "operators' last acts, and all that anchors have seen of them as if this release were new here",
+    "DELETE FROM operator_audit WHERE seq > 1; DELETE FROM operator_heads; INSERT INTO operator_heads (anchor) SELECT max(sequence) FROM anchors",
+    "record",
+    /all that anchors have seen of it is gone, up to anchor \d+/,
+  ],
+  [
+    "the same, and the time at which this release came",
+    `DELETE FROM operator_heads; INSERT INTO operator_heads (anchor) SELECT max(sequence) FROM anchors;
+     UPDATE migrations SET at = '2099-01-01T00:00:00.000Z' WHERE name = '0047-operator-heads'`,
+    "record",
+    /all that anchors have seen of it is gone, up to anchor \d+/,
   ],
   [
     "revisions in another order",
@@ -336,6 +355,15 @@ test.each(damages)("finds %s", async (_, statements, kind, message) => {
   expect(report.ok).toBe(false);
   const found = report.problems.filter((problem) => problem.kind === kind);
   expect(found.map((problem) => problem.message).join("\n")).toMatch(message);
+});
+
+test("anchors from before there were heads are no damage, and it is noted that none has seen the operators' acts", async () => {
+  const report = await check(
+    `DELETE FROM operator_heads; INSERT INTO operator_heads (anchor) SELECT max(sequence) FROM anchors;
+     UPDATE migrations SET at = '2099-01-01T00:00:00.000Z' WHERE name >= '0047'`,
+  );
+  expect(report).toMatchObject({ ok: true, problems: [] });
+  expect(report.notes.map(({ code }) => code)).toEqual(["operator-audit-unbound"]);
 });
 
 /** All at once: each is told by itself. */

@@ -7,12 +7,12 @@ export const password = "correct horse battery staple";
 
 /** One person at the dashboard: calls with their cookie from a page of our own. */
 export function browser(app: TestAppliance, cookie: string | null) {
-  return async (method: string, path: string, json?: unknown) => {
+  return async (method: string, path: string, json?: unknown, headers: Record<string, string> = {}) => {
     const response = await app.json(path, {
       key: null,
       method,
       ...(json === undefined ? {} : { json }),
-      headers: { origin: app.url, ...(cookie === null ? {} : { cookie }) },
+      headers: { origin: app.url, ...(cookie === null ? {} : { cookie }), ...headers },
     });
     return { ...response, body: response.body as Record<string, unknown>, cookie: response.headers.get("set-cookie") };
   };

@@ -66,7 +66,8 @@ test(`after random runs every chain, leaf, proof and anchor that is left holds (
       `/auth/envelopes/${target}/hold`,
       pick(2) ? { reason: "r" } : undefined,
     );
-    if (pick(2) === 0 || round === rounds - 1) await changeRetention(app.deps, caller, 1 + pick(20), "127.0.0.1");
+    if (pick(2) === 0 || round === rounds - 1)
+      await changeRetention(app.deps, caller, { keepDays: 1 + pick(20), ifMatch: null, ip: "127.0.0.1" });
     advance((1 + pick(12)) * dayMs);
     await app.jobs.idle();
     if (pick(3) > 0 || round === rounds - 1) await runNow(app);

@@ -358,6 +358,20 @@ describe("what a provider says of an address", () => {
   });
 });
 
+test("an ID token that the provider has not signed signs nobody in", async () => {
+  await person("forged@example.com");
+  idp.account = { sub: "forged", email: "forged@example.com", email_verified: true };
+  const browser = new Browser();
+  idp.isForged = true;
+  try {
+    expect(await browser.signIn()).toBe(signInPage("social-failed"));
+  } finally {
+    idp.isForged = false;
+  }
+  expect(await browser.whoIsSignedIn()).toBeNull();
+  expect(await browser.signIn()).toBe("/");
+});
+
 describe("a provider out of reach", () => {
   test("is no dead end: on the way out, and on the way back", async () => {
     const other = await startIdentityProvider();

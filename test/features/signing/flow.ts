@@ -3,6 +3,8 @@ import { z } from "zod";
 import { AuditTrail } from "../../../server/features/envelopes/audit-contract.ts";
 import { Envelope } from "../../../server/features/envelopes/contract.ts";
 import { SigningExchange, SigningView } from "../../../server/features/signing/contract.ts";
+import type { Deps } from "../../../server/kernel/deps.ts";
+import type { RequestInfo } from "../../../server/kernel/request.ts";
 import type { CallOptions, TestAppliance } from "../../harness/appliance.ts";
 import { png } from "./pictures.ts";
 
@@ -19,7 +21,7 @@ export async function samplePdf(): Promise<Uint8Array> {
   return await pdf.save();
 }
 
-const box = (page: number, y: number) => ({ page, x: 60, y, width: 200, height: 40 });
+export const box = (page: number, y: number) => ({ page, x: 60, y, width: 200, height: 40 });
 
 /** Fields for two people: the tenant fills in more than the landlord. */
 export const items = [
@@ -39,6 +41,8 @@ export type TemplateOptions = {
   roles?: unknown[];
   /** Instead of `samplePdf`; of as many pages. */
   pdf?: Uint8Array;
+  /** Instead of `items`. */
+  items?: readonly object[];
 };
 
 /** Uploads, drafts and publishes. @returns the template's id */
@@ -54,7 +58,7 @@ export async function publishTemplate(app: TestAppliance, options: TemplateOptio
     { name: "Landlord", order: 2, verification: "none" },
   ];
   const json = {
-    content: { mode: "overlay", file: Id.parse(file.body).id, items },
+    content: { mode: "overlay", file: Id.parse(file.body).id, items: options.items ?? items },
     roles,
     variables: [],
     ...(options.settings ? { settings: options.settings } : {}),
@@ -195,6 +199,33 @@ export async function refusal(app: TestAppliance, path: string, options?: CallOp
     code,
     ...(errors ? { at: errors.map(({ pointer }) => pointer) } : {}),
     ...(attemptsRemaining === undefined ? {} : { attemptsRemaining }),
+  };
+}
+
+/** For use cases that are called without HTTP. */
+export const visitor: RequestInfo = {
+  requestId: "req_1",
+  ip: "192.0.2.1",
+  userAgent: "test",
+  header: () => null,
+  signal: new AbortController().signal,
+  stillAllowed: async () => true,
+  remember: null,
+};
+
+/** The same appliance, where something else commits between a use case's reads and its transaction. */
+export function interrupted(deps: Deps, first: () => Promise<unknown>): Deps {
+  let done: Promise<unknown> | undefined;
+  return {
+    ...deps,
+    db: {
+      ...deps.db,
+      async tx(fn) {
+        done ??= first();
+        await done;
+        return deps.db.tx(fn);
+      },
+    },
   };
 }
 

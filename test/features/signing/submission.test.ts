@@ -46,7 +46,6 @@ const context: SubmissionContext = {
   fields,
   recipient: { role: "Tenant", name: "Ada Muster", email: "ada@example.com" },
   prefilled: { rent: 1850.5 },
-  others: { other: 0.25 },
   attachments: [upload("att_1"), upload("att_2"), upload("att_3"), upload("att_4", "elsewhere")],
   methods: ["draw", "type"],
 };
@@ -65,7 +64,7 @@ function errorsOf(change: Partial<SubmitSigning>, of: Partial<SubmissionContext>
 function valuesOf(change: Partial<SubmitSigning>) {
   const read = readSubmission(context, { ...input, ...change });
   if ("errors" in read) throw new Error(JSON.stringify(read.errors));
-  return read.submission.valuesAt(signedAt);
+  return read.submission.valuesAt(signedAt, { other: 0.25 });
 }
 
 describe("what is kept", () => {

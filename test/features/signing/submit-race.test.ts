@@ -1,25 +1,30 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { loadEnvelope } from "../../../server/features/envelopes/progress.ts";
+import { ownedEnvelope } from "../../../server/features/envelopes/service.ts";
 import { authenticateSigner } from "../../../server/features/signing/authenticate.ts";
 import { SubmitSigning } from "../../../server/features/signing/contract.ts";
 import { decline } from "../../../server/features/signing/decline.ts";
+import { mintSession } from "../../../server/features/signing/mint.ts";
 import { reassign } from "../../../server/features/signing/reassign.ts";
 import { submissionsOf } from "../../../server/features/signing/service.ts";
+import { signingDocument, signingView } from "../../../server/features/signing/session.ts";
 import { submit } from "../../../server/features/signing/submit.ts";
-import type { Deps } from "../../../server/kernel/deps.ts";
-import type { RequestInfo } from "../../../server/kernel/request.ts";
+import { permissions } from "../../../server/kernel/wire.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
-import { auditOf, enter, envelopeOf, publishTemplate, recipientOf, send, submission } from "./flow.ts";
+import {
+  auditOf,
+  enter,
+  envelopeOf,
+  exchange,
+  interrupted,
+  linkTokenOf,
+  publishTemplate,
+  recipientOf,
+  visitor as request,
+  send,
+  submission,
+} from "./flow.ts";
 
-const request: RequestInfo = {
-  requestId: "req_1",
-  ip: "192.0.2.1",
-  userAgent: "test",
-  header: () => null,
-  signal: new AbortController().signal,
-  stillAllowed: async () => true,
-  remember: null,
-};
 const to = { name: "Nina Neu", email: "nina@example.com", reason: "She signs for the firm." };
 let app: TestAppliance;
 let template: string;
@@ -29,22 +34,6 @@ beforeAll(async () => {
   template = await publishTemplate(app, { settings: { allowReassign: true } });
 });
 afterAll(async () => app.stop());
-
-/** The same appliance, where something else commits between a use case's reads and its transaction. */
-function interrupted(deps: Deps, first: () => Promise<void>): Deps {
-  let done: Promise<void> | undefined;
-  return {
-    ...deps,
-    db: {
-      ...deps.db,
-      async tx(fn) {
-        done ??= first();
-        await done;
-        return deps.db.tx(fn);
-      },
-    },
-  };
-}
 
 async function opened(email: string, verification: "none" | "email_otp") {
   const { id } = await send(app, template, { tenant: { email, verification } });
@@ -77,6 +66,49 @@ describe("passing on while the old person", () => {
     await expect(decline(racing, caller, "No", request)).rejects.toMatchObject({ code: "token-invalid" });
     await untouched(id);
   });
+});
+
+describe("passing on while the old person", () => {
+  async function fresh(email: string) {
+    const { id } = await send(app, template, { tenant: { email, verification: "none" } });
+    const { accessToken } = await exchange(app, await linkTokenOf(app, email));
+    return { id, caller: await authenticateSigner(app.deps, `Bearer ${accessToken}`, request) };
+  }
+
+  test("opens the page: the new one is not said to have looked", async () => {
+    const { id, caller } = await fresh("looks@example.com");
+    const racing = interrupted(app.deps, () => reassign(app.deps, caller, to, request));
+    await expect(signingView(racing, caller, request)).rejects.toMatchObject({ code: "token-invalid" });
+    expect((await auditOf(app, id)).data.map(({ type }) => type)).not.toContain("recipient.viewed");
+    expect(recipientOf(await envelopeOf(app, id), "Tenant")).toMatchObject({ status: "sent", viewedAt: null });
+  });
+
+  test("loads the document: the new one is not said to have been shown it", async () => {
+    const { caller } = await fresh("reads@example.com");
+    const racing = interrupted(app.deps, () => reassign(app.deps, caller, to, request));
+    await expect(signingDocument(racing, caller)).rejects.toMatchObject({ code: "token-invalid" });
+    const served = app.deps.db.read.selectFrom("signing_served").select("sha256");
+    expect(await served.where("recipient", "=", caller.recipient).execute()).toEqual([]);
+  });
+});
+
+test("whoever signs while a session is made for them gets none, and nothing is written of it", async () => {
+  const { id, input, caller } = await opened("minted@example.com", "none");
+  const { organization } = caller;
+  const actor = { type: "api_key" as const, id: "key_1", name: "a key", email: null };
+  const key = { kind: "api_key" as const, id: "key_1", session: null, organization, testMode: false, actor };
+  const integration = { ...key, permissions: new Set(permissions), signedInAt: null };
+  const owned = await ownedEnvelope(app.deps, id, integration);
+  const racing = interrupted(app.deps, async () => {
+    await submit(app.deps, caller, input, request);
+  });
+  const wanted = { recipient: caller.recipient, expiresInSeconds: 600 };
+  await expect(mintSession(racing, integration, owned, wanted, request)).rejects.toMatchObject({
+    code: "recipient-finished",
+  });
+  expect((await auditOf(app, id)).data.map(({ type }) => type)).not.toContain("recipient.session_created");
+  const minted = app.deps.db.read.selectFrom("signing_sessions").select("id").where("source", "=", "minted");
+  expect(await minted.execute()).toEqual([]);
 });
 
 test("a signature carries one time in everything that it writes", async () => {

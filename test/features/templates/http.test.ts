@@ -3,8 +3,10 @@ import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { createApiKey, createOrganization } from "../../../server/features/identity/service.ts";
-import { TemplateFile, TemplateVersion } from "../../../server/features/templates/contract.ts";
-import { markTemplateUsed, publishedVersion } from "../../../server/features/templates/service.ts";
+import { SaveTemplateDraft, TemplateFile, TemplateVersion } from "../../../server/features/templates/contract.ts";
+import { saveDraft } from "../../../server/features/templates/drafts.ts";
+import { uploadFile } from "../../../server/features/templates/files.ts";
+import { markTemplateUsed, publishedVersion, templateById } from "../../../server/features/templates/service.ts";
 import { canonicalize } from "../../../server/kernel/canonical.ts";
 import { Problem } from "../../../server/kernel/problem.ts";
 import { docx, pdf, permissions } from "../../../server/kernel/wire.ts";
@@ -470,4 +472,17 @@ test("two publications of one draft give one version", async () => {
     Array.from({ length: 5 }, () => appliance.call(`/v1/templates/${template}/publish`, { method: "POST" })),
   );
   expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409, 409]);
+});
+
+test("what was being saved when its template was deleted finds no template", async () => {
+  const { organization, deps } = appliance;
+  const id = await newTemplate();
+  const file = await upload(id);
+  const row = await templateById(deps.db.read, organization, id);
+  expect((await appliance.call(`/v1/templates/${id}`, { method: "DELETE" })).status).toBe(204);
+  // Both looked at the template before they began to work.
+  const uploading = uploadFile(deps, id, { contentType: pdf, filename: null, bytes: document }, null);
+  await expect(uploading).rejects.toMatchObject({ code: "not-found" });
+  const saving = saveDraft(deps, row, SaveTemplateDraft.parse(draftOf(file.id)), null);
+  await expect(saving).rejects.toMatchObject({ code: "not-found" });
 });

@@ -1,17 +1,21 @@
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { authenticateViewer } from "../../../server/features/viewers/authenticate.ts";
+import { viewerEnvelope } from "../../../server/features/viewers/service.ts";
 import { newSecret } from "../../../server/kernel/ids.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
 import {
   auditOf,
   enter,
   envelopeOf,
+  interrupted,
   movableClock,
   ok,
   publishTemplate,
   refusal,
   send,
   submission,
+  visitor,
 } from "../signing/flow.ts";
 import { enterAsViewer, exchangeViewer, statusFor, viewerToken } from "./support.ts";
 
@@ -109,6 +113,23 @@ test("a link opens the status again and again; the first look is audited", async
   ]);
   const seen = (await envelopeOf(app, id)).viewers?.[0];
   expect(Date.parse(seen?.lastViewedAt ?? "") - Date.parse(seen?.firstViewedAt ?? "")).toBe(2 * minuteMs);
+});
+
+test("who is revoked while the status is loading has not looked: nothing is on record behind the revocation", async () => {
+  const email = somebody();
+  const { id } = await watched(email);
+  const bearer = await enterAsViewer(app, email);
+  const caller = await authenticateViewer(app.deps, bearer);
+  const revoke = () => app.call(`/v1/envelopes/${id}/viewers/${caller.viewer}`, { method: "DELETE" });
+  const racing = interrupted(app.deps, revoke);
+  await expect(viewerEnvelope(racing, caller, visitor)).rejects.toMatchObject({ code: "token-invalid" });
+  const trail = (await auditOf(app, id)).data;
+  expect(trail.at(-1)?.type).toBe("viewer.revoked");
+  expect(trail.map(({ type }) => type)).not.toContain("viewer.viewed");
+  const row = app.deps.db.read.selectFrom("viewers").select(["first_viewed_at", "last_viewed_at"]);
+  expect(await row.where("id", "=", caller.viewer).execute()).toEqual([
+    { first_viewed_at: null, last_viewed_at: null },
+  ]);
 });
 
 test("tokens are kept as hashes only", async () => {

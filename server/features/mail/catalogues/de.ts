@@ -144,7 +144,7 @@ export const de: MailWords = {
     heading: "Ihre Anmeldung wurde geändert",
     password_changed: "Ihr Passwort wurde am {{date}} geändert, und Ihre anderen Sitzungen wurden beendet.",
     password_reset:
-      "Ihr Passwort wurde am {{date}} über einen zugeschickten Link ersetzt, und alle Ihre Sitzungen wurden beendet. Passkeys und verbundene Konten melden weiterhin in Ihrem Konto an: Sehen Sie sie unter Einstellungen, Konto durch und entfernen Sie, was Sie nicht kennen.",
+      "Ihr Passwort wurde am {{date}} über einen Einmal-Link neu gesetzt, und alle Ihre Sitzungen wurden beendet. Passkeys und verbundene Konten melden weiterhin in Ihrem Konto an: Sehen Sie sie unter Einstellungen, Konto durch und entfernen Sie, was Sie nicht kennen.",
     passkey_added: "Am {{date}} wurde Ihrem Konto ein Passkey hinzugefügt.",
     passkey_removed: "Am {{date}} wurde ein Passkey aus Ihrem Konto entfernt.",
     social_connected: "Am {{date}} wurde das Konto eines anderen Dienstes mit Ihrem verbunden.",

@@ -139,7 +139,7 @@ export const en = {
     heading: "A change to how you sign in",
     password_changed: "Your password was changed on {{date}}, and your other sessions were ended.",
     password_reset:
-      "Your password was replaced through a mailed link on {{date}}, and all your sessions were ended. Passkeys and connected accounts go on signing in to your account: look through them under Settings, Account, and remove what you do not know.",
+      "Your password was set anew through a one-time link on {{date}}, and all your sessions were ended. Passkeys and connected accounts go on signing in to your account: look through them under Settings, Account, and remove what you do not know.",
     passkey_added: "A passkey was added to your account on {{date}}.",
     passkey_removed: "A passkey was removed from your account on {{date}}.",
     social_connected: "An account of another service was connected to yours on {{date}}.",
