@@ -5,7 +5,6 @@ import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { createClient } from "../../server/commands/demo/client.ts";
 import { publishTemplate } from "../../server/commands/demo/main-job.ts";
-import { openDeps } from "../../server/compose.ts";
 import { loadConfig } from "../../server/config.ts";
 import { AuditTrail } from "../../server/features/envelopes/audit-contract.ts";
 import { fsck } from "../../server/features/evidence/fsck.ts";
@@ -13,6 +12,7 @@ import { createApiKey, createOrganization } from "../../server/features/identity
 import { listMail } from "../../server/features/mail/service.ts";
 import { createLog } from "../../server/kernel/log.ts";
 import { permissions } from "../../server/kernel/wire.ts";
+import { openDeps } from "../../server/open-deps.ts";
 import { CrashingAppliance } from "./crashing-appliance.ts";
 import { persistentJob, readOutbox } from "./persistent-job.ts";
 

@@ -24,6 +24,7 @@ export type SignatureField = {
 };
 
 const MAX_FIELDS = 100_000;
+const noName: Named | null = null;
 // Each costs a hash over the file.
 const MAX_SIGNATURES = 64;
 
@@ -33,24 +34,52 @@ const MAX_SIGNATURES = 64;
  * @throws PdfError
  */
 export function findSignatures(file: PdfFile, maxFields = MAX_FIELDS): SignatureField[] {
-  const found = [...signatureFields(file, maxFields)].map(({ name, value }) => signatureOf(file, name, value));
-  return found.sort((a, b) => coverage(a, file.length) - coverage(b, file.length)).slice(-MAX_SIGNATURES);
+  const found = [...signatureFields(file, maxFields)].map(({ name, value }) => {
+    return { name, value, end: coverage({ byteRange: byteRangeOf(file, value) }, file.length) };
+  });
+  const kept = found.sort((a, b) => a.end - b.end).slice(-MAX_SIGNATURES);
+  return kept.map(({ name, value }) => signatureOf(file, name(), value));
 }
 
 /** The number of bytes up to the end of what is signed; -1 when that is no part of a file of this length. */
-export function coverage({ byteRange }: SignatureField, length: number): number {
+export function coverage({ byteRange }: Pick<SignatureField, "byteRange">, length: number): number {
   const end = (byteRange[2] ?? 0) + (byteRange[3] ?? 0);
   return Number.isSafeInteger(end) && end >= 0 && end <= length ? end : -1;
 }
 
-/** Every field that holds a signature, with the dictionary that it is the value of. @throws PdfError */
+/** A field's own part of its name, and the field that it stands in. */
+type Named = { own: PdfString; above: Named | null };
+
+/** Longer than any that people or programs give. */
+const MAX_NAME_BYTES = 64 * 1024;
+
+/** @throws PdfError when it is too long */
+function nameOf(named: Named | null): string {
+  const parts: string[] = [];
+  let length = 0;
+  for (let next = named; next; next = next.above) {
+    length += next.own.bytes.length;
+    if (length > MAX_NAME_BYTES) throw new PdfError("too-complex", "the name of a field is too long");
+    parts.push(textOf(next.own));
+  }
+  return parts
+    .reverse()
+    .filter((part) => part !== "")
+    .join(".");
+}
+
+/**
+ * Every field that holds a signature, with the dictionary that it is the value of. Its fully qualified name is made when it is asked
+ * for: fields within fields would make names of all their lengths together.
+ * @throws PdfError
+ */
 export function* signatureFields(
   file: ObjectSource & { catalog: PdfDict },
   maxFields = MAX_FIELDS,
-): Generator<{ field: PdfDict; name: string; value: PdfDict }> {
+): Generator<{ field: PdfDict; name: () => string; value: PdfDict }> {
   const form = file.dict(file.catalog.get("AcroForm"));
   const seen = new Set<number>();
-  const waiting = (file.array(form?.get("Fields")) ?? []).map((field) => ({ field, prefix: "", type: "" }));
+  const waiting = (file.array(form?.get("Fields")) ?? []).map((field) => ({ field, above: noName, type: "" }));
   for (let next = waiting.pop(); next; next = waiting.pop()) {
     if (next.field instanceof PdfRef) {
       if (seen.has(next.field.num)) continue;
@@ -60,11 +89,11 @@ export function* signatureFields(
     const field = file.dict(next.field);
     if (!field) continue;
     const own = file.string(field.get("T"));
-    const fieldName = [next.prefix, own ? textOf(own) : ""].filter((part) => part !== "").join(".");
+    const named = own && own.bytes.length > 0 ? { own, above: next.above } : next.above;
     const type = file.name(field.get("FT")) ?? next.type;
     const value = file.dict(field.get("V"));
-    if (type === "Sig" && value) yield { field, name: fieldName, value };
-    for (const kid of file.array(field.get("Kids")) ?? []) waiting.push({ field: kid, prefix: fieldName, type });
+    if (type === "Sig" && value) yield { field, name: () => nameOf(named), value };
+    for (const kid of file.array(field.get("Kids")) ?? []) waiting.push({ field: kid, above: named, type });
   }
 }
 
@@ -74,11 +103,10 @@ export function signatureOf(file: ObjectSource, name: string, dict: PdfDict): Si
     const string = file.string(dict.get(key));
     return string && textOf(string);
   };
-  const range = file.array(dict.get("ByteRange")) ?? [];
   return {
     name,
     subFilter: file.name(dict.get("SubFilter")) ?? "",
-    byteRange: range.map((item) => numberOr(file.resolve(item))),
+    byteRange: byteRangeOf(file, dict),
     contents: contentsOf(file.resolve(dict.get("Contents"))),
     signerName: text("Name"),
     reason: text("Reason"),
@@ -86,6 +114,9 @@ export function signatureOf(file: ObjectSource, name: string, dict: PdfDict): Si
     claimedAt: dateOf(text("M")),
   };
 }
+
+const byteRangeOf = (file: ObjectSource, dict: PdfDict): number[] =>
+  (file.array(dict.get("ByteRange")) ?? []).map((item) => numberOr(file.resolve(item)));
 
 const numberOr = (object: PdfObject): number => (typeof object === "number" ? object : -1);
 const contentsOf = (object: PdfObject): Uint8Array => (object instanceof PdfString ? object.bytes : new Uint8Array());

@@ -3,7 +3,7 @@ import { AppError } from "../../kernel/errors.ts";
 import { RetryLater } from "../../kernel/job-runner.ts";
 import type { Actor } from "../../kernel/wire.ts";
 import { AnchorsHeld, endHold } from "../evidence/anchor-hold.ts";
-import { scheduleAnchor, signNextAnchor } from "../evidence/anchoring.ts";
+import { AnchorOvertaken, scheduleAnchor, signNextAnchor } from "../evidence/anchoring.ts";
 import { anchorHold, anchorResumption, anchorStanding, witnessesInUse } from "../evidence/standing.ts";
 import { KeyUnavailable } from "../keys/unavailable.ts";
 import type { ManagedAnchors } from "./anchors-contract.ts";
@@ -27,7 +27,7 @@ export async function readAnchors(deps: Deps, limit: number): Promise<ManagedAnc
 
 /**
  * Signs an anchor now.
- * @returns its number; null when nothing waited
+ * @returns its number; null when nothing waited, or another signer was faster
  * @throws AppError `service-unavailable` while the key cannot be used or the clock stands wrong
  */
 export async function signAnchorNow(deps: Deps, actor: Actor): Promise<{ sequence: number | null }> {
@@ -42,6 +42,7 @@ export async function signAnchorNow(deps: Deps, actor: Actor): Promise<{ sequenc
       return { sequence };
     });
   } catch (error) {
+    if (error instanceof AnchorOvertaken) return await signAnchorNow(deps, actor);
     if (!(error instanceof KeyUnavailable || error instanceof RetryLater || error instanceof AnchorsHeld)) throw error;
     throw new AppError("service-unavailable", { detail: error.message, cause: error });
   }

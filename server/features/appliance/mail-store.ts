@@ -1,4 +1,5 @@
 import type { Reader } from "../../kernel/db.ts";
+import type { MailStatus } from "../mail/contract.ts";
 
 const waiting = ["queued", "failed", "held"] as const;
 
@@ -29,7 +30,9 @@ export async function countMails(reader: Reader) {
   return await reader
     .selectFrom("mails")
     .select((row) => ["status", row.fn.countAll<number>().as("count")])
+    .where("status", "!=", "nobody")
     .groupBy("status")
+    .$narrowType<{ status: MailStatus }>()
     .execute();
 }
 

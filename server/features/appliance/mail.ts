@@ -52,7 +52,7 @@ export async function readMailQueue({ db, config }: Pick<Deps, "db" | "config">,
   for (const { status, count } of counted) counts[status] = count;
   const data = rows.flatMap((row): QueuedMail[] => {
     const { id, status, organization, organization_name: name } = row;
-    if (status === "sent" || status === "written") return [];
+    if (status === "sent" || status === "written" || status === "nobody") return [];
     const job = byPayload.get(JSON.stringify({ mail: id }));
     return [
       {

@@ -1,5 +1,6 @@
 import { verify } from "node:crypto";
 import { canonicalize } from "../../kernel/canonical.ts";
+import type { Ts } from "../../kernel/clock.ts";
 import type { Reader, Tx } from "../../kernel/db.ts";
 import { chainStart } from "../../kernel/hash-chain.ts";
 import { publicKeyOf } from "../evidence/anchor-check.ts";
@@ -48,54 +49,63 @@ export async function insertOperatorHead(tx: Tx, head: OperatorHead): Promise<vo
   await tx.insertInto("operator_heads").values(head).execute();
 }
 
+/** `operator-audit-unbound`: no anchor was signed since there are heads; `operator-heads-lost`: one was, and no head is left. */
+type HeadFinding = { code: "operator-audit" | "operator-audit-unbound" | "operator-heads-lost"; message: string };
+
 /**
  * Whether the chain still holds what the latest anchor has seen of it. That it is whole up to its end, `checkOperatorChain` says.
- * @returns what is wrong; `unbound` when no anchor was signed since there are heads
+ * @returns what is to be said of it; null when all is well
  */
-export async function checkOperatorHead(reader: Reader): Promise<{ wrong: string | null; unbound: boolean }> {
-  const fine = { wrong: null, unbound: false };
-  const wrong = (message: string) => ({ wrong: message, unbound: false });
+export async function checkOperatorHead(reader: Reader): Promise<HeadFinding | null> {
   const latest = await reader
     .selectFrom("anchors")
-    .select(["sequence", "anchor_hash"])
+    .select(["sequence", "anchor_hash", "created_at"])
     .orderBy("sequence", "desc")
     .limit(1)
     .executeTakeFirst();
-  const row = await reader
-    .selectFrom("operator_heads")
-    .selectAll()
-    .orderBy("anchor", "desc")
-    .limit(1)
-    .executeTakeFirst();
+  const rows = await reader.selectFrom("operator_heads").selectAll().orderBy("anchor", "desc").limit(2).execute();
+  const [row, before] = rows;
   const sequence = latest?.sequence ?? 0;
-  if (row?.anchor !== sequence)
-    return wrong(`what anchor ${Math.max(sequence, row?.anchor ?? 0)} has seen of it is not there`);
+  const wrong = (message: string): HeadFinding => ({ code: "operator-audit", message });
+  const changed = wrong(`what anchor ${sequence} has seen of it was changed`);
+  const lost: HeadFinding = {
+    code: "operator-heads-lost",
+    message: `all that anchors have seen of it is gone, up to anchor ${sequence}: acts may have been cut off its end`,
+  };
+  if (row === undefined) return lost;
+  if (row.anchor !== sequence)
+    return wrong(`what anchor ${Math.max(sequence, row.anchor)} has seen of it is not there`);
   const head = signedOf(row);
   if (head === null) {
     // One row says so, that of the anchors before there were heads: beside another it was emptied by somebody.
-    const before = await reader
-      .selectFrom("operator_heads")
-      .select("anchor")
-      .where("anchor", "<", sequence)
-      .limit(1)
-      .execute();
-    return before.length === 0
-      ? { wrong: null, unbound: sequence > 0 }
-      : wrong(`what anchor ${sequence} has seen of it was changed`);
+    if (before !== undefined) return changed;
+    if (latest === undefined) return null;
+    // An anchor says when it was signed, and that cannot be put back: one that was signed later than there are heads has one.
+    if (latest.created_at > (await headsSince(reader))) return lost;
+    return { code: "operator-audit-unbound", message: "no anchor has seen it yet, so its end is not proven" };
   }
   const key = (await publicAnchorKeys(reader)).find(({ kid }) => kid === head.kid);
   const holds = key && verify(null, headBytes(head), publicKeyOf(key), Buffer.from(head.signature, "base64"));
-  if (!holds || head.anchor_hash !== latest?.anchor_hash)
-    return wrong(`what anchor ${sequence} has seen of it was changed`);
-  if (head.seq === 0) return fine;
+  if (!holds || head.anchor_hash !== latest?.anchor_hash) return changed;
+  if (head.seq === 0) return null;
   const seen = await reader.selectFrom("operator_audit").select("hash").where("seq", "=", head.seq).executeTakeFirst();
-  if (seen?.hash === head.hash) return fine;
+  if (seen?.hash === head.hash) return null;
   const end = (await operatorHead(reader))?.seq ?? 0;
   return wrong(
     end < head.seq
       ? `its end was cut off: anchor ${sequence} has seen entry ${head.seq}, and entry ${end} is the last`
       : `entry ${head.seq} is not the one that anchor ${sequence} has seen`,
   );
+}
+
+/** When this database began to keep heads: no later than any step of the schema that came with them or after them. */
+async function headsSince(reader: Reader): Promise<Ts> {
+  const { at } = await reader
+    .selectFrom("migrations")
+    .select(({ fn }) => fn.min("at").as("at"))
+    .where("name", ">=", "0047-operator-heads")
+    .executeTakeFirstOrThrow();
+  return at;
 }
 
 function signedOf({ anchor, anchor_hash, seq, hash, kid, signature }: HeadRow): OperatorHead | null {

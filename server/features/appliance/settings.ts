@@ -4,6 +4,7 @@ import {
   checkSettings,
   describeSettings,
   readSettingsFile,
+  type SettingDescription,
   settingsFileOf,
 } from "../../config.ts";
 import type { Deps } from "../../kernel/deps.ts";
@@ -60,6 +61,13 @@ export function settingsOfNextStart(config: Config): Config {
   }
 }
 
+/** @throws AppError `validation-failed` with a pointer when there is no such setting, or it cannot stand in signet.json */
+export function changeable(key: string): SettingDescription {
+  const setting = describeSettings().find((one) => one.key === key);
+  if (setting && !fixed.has(key)) return setting;
+  throw refused(key, `There is no setting ${JSON.stringify(key)} that can be changed.`);
+}
+
 const textOf = (raw: unknown): string =>
   raw === undefined ? "" : Array.isArray(raw) ? raw.map(String).join(",") : String(raw);
 
@@ -93,11 +101,8 @@ async function changeNow(
 ): Promise<SettingList> {
   const { config } = deps;
   const file = settingsFileOf(config.dataDir);
-  const names = new Map(describeSettings().map((setting) => [setting.key, setting]));
   for (const key of Object.keys(changes)) {
-    const setting = names.get(key);
-    if (!setting || fixed.has(key))
-      throw refused(key, `There is no setting ${JSON.stringify(key)} that can be changed.`);
+    const setting = changeable(key);
     if (key in config.given.environment) {
       const detail = `${setting.variable} is set in the environment, which overrules signet.json: change it there.`;
       throw new AppError("conflict", { detail });

@@ -24,6 +24,10 @@ export const setupTexts = {
     action: "Install a certificate, or let clients trust the appliance's own authority.",
   },
   "mail.server": { detail: "A mail server is set" },
+  "mail.sender": {
+    detail: "Mails would come from {{sender}}, which mail servers refuse",
+    action: "Set the sender to an address that your mail server sends for, and send a test.",
+  },
   "mail.files": {
     detail: "Mails are written to files and sent to nobody",
     action: "Set the mail server and send a test.",

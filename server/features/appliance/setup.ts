@@ -72,8 +72,13 @@ const looks: Readonly<Record<Exclude<SetupStepName, "summary">, (deps: Deps, nex
     const source = (await peekTls(next))?.source ?? "self-signed";
     return say(source === "self-signed" ? "tls.self-signed" : "tls.installed", {});
   },
-  async mail(_deps, { smtpUrl }) {
-    return smtpUrl !== undefined ? say("mail.server", {}) : say("mail.files", {});
+  async mail(_deps, { smtpUrl, mailFrom }) {
+    if (smtpUrl === undefined) return say("mail.files", {});
+    // The default, which a server on this machine alone takes: no other lets a sender pass whose domain is nobody's.
+    // Where it cannot be read, a test of it says so.
+    const host = URL.parse(smtpUrl)?.hostname.replace(/^\[|\]$/g, "") ?? "";
+    const foreign = /@localhost>?\s*$/i.test(mailFrom) && !isLoopback(host);
+    return foreign ? say("mail.sender", { sender: mailFrom }) : say("mail.server", {});
   },
   async clock({ clock }) {
     const doubt = clock.doubt?.() ?? null;

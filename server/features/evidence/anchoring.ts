@@ -25,9 +25,17 @@ import { callWitnesses } from "./witnesses.ts";
 /** How long to wait at a time for a clock that was set back. */
 const clockWaitMs = 60_000;
 
+/** Another anchor was stored while this one was signed: what still waits is for the next. */
+export class AnchorOvertaken extends RetryLater {
+  constructor() {
+    super("another anchor was signed meanwhile", 0);
+    this.name = "AnchorOvertaken";
+  }
+}
+
 /**
  * Signs an anchor over every leaf that none covers yet.
- * @returns what stores it; undefined when no leaf waits
+ * @returns what stores it, or throws AnchorOvertaken; undefined when no leaf waits
  * @throws RetryLater while the clock stands before the previous anchor; AnchorsHeld when later ones may be in the world
  */
 export async function signNextAnchor(deps: Deps): Promise<Commit | undefined> {
@@ -49,9 +57,10 @@ export async function signNextAnchor(deps: Deps): Promise<Commit | undefined> {
   const note = await signNote(by, originOf(deps.config.baseUrl), anchor);
   const acts = await signOperatorHead(read, signer, anchor);
   return async (tx) => {
+    // The sequence is the primary key: of two that were signed at once only one could be stored anyway.
+    if ((await store.findLatestAnchor(tx))?.sequence !== row?.sequence) throw new AnchorOvertaken();
     await assertInUse(tx, anchor.kid);
     if (hold === "ends") await endHold(tx, deps);
-    // The sequence is the primary key: of two that were signed at once only one is stored.
     await store.insertAnchor(tx, rowOf(anchor));
     await insertNote(tx, { sequence: anchor.sequence, note });
     await insertOperatorHead(tx, acts);
@@ -75,7 +84,12 @@ export async function scheduleAnchor(tx: Tx, deps: Pick<Deps, "clock" | "config"
 /** Signs now instead of at the next turn. @returns the latest anchor; undefined when there is nothing to anchor */
 export async function anchorNow(deps: Deps): Promise<Anchor | undefined> {
   const commit = await signNextAnchor(deps);
-  if (commit) await deps.db.tx(commit);
+  try {
+    if (commit) await deps.db.tx(commit);
+  } catch (error) {
+    if (error instanceof AnchorOvertaken) return await anchorNow(deps);
+    throw error;
+  }
   const row = await store.findLatestAnchor(deps.db.read);
   return row && presentAnchor(row);
 }

@@ -11,7 +11,6 @@ import { type Finding, guarded, type Step, sha256, stepOf } from "./verify.ts";
 export const checkpointStep = (note: string | null, about: { anchor: Anchor; keys: readonly AnchorKey[] }): Step =>
   guarded("checkpoint", () => checkNote(note, about));
 
-/** The note is of the anchor, signed by its key. @throws Error when it cannot be read */
 /** Who took the anchor, as the service says: whether they did, they alone can tell. Nothing when nobody was told. */
 export function witnessSteps({ data }: AnchorWitnesses): Step[] {
   if (data.length === 0) return [];
@@ -19,6 +18,7 @@ export function witnessSteps({ data }: AnchorWitnesses): Step[] {
   return [stepOf("witnesses", { ok: null, code: "witnesses-told", values: { count: data.length }, bytes })];
 }
 
+/** The note is of the anchor, signed by its key. @throws Error when it cannot be read */
 function checkNote(given: string | null, { anchor, keys }: { anchor: Anchor; keys: readonly AnchorKey[] }): Finding {
   if (given === null) return { ok: null, code: "checkpoint-absent" };
   const note = readCheckpoint(given);

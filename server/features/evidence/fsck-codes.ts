@@ -39,6 +39,7 @@ const note = (kind: FsckKind, todo: string) => ({ kind, level: "note", todo }) a
 export const fsckCodes = {
   "database-page": error("database", "Stop the server and restore the database from a backup."),
   "database-reference": error("database", restore),
+  "search-index": error("database", "Restart the server: it makes the index of the search anew from the envelopes."),
   "blob-missing": error("blob", restoreFile),
   "blob-damaged": error("blob", restoreFile),
   "blob-size": error("blob", restoreFile),
@@ -54,6 +55,10 @@ export const fsckCodes = {
   "record-facts": error("record", tampered),
   "admin-audit": error("record", tampered),
   "operator-audit": error("record", tampered),
+  "operator-heads-lost": error(
+    "record",
+    "Somebody took away what is signed of the operators' acts with each anchor, as one would who hides the last of them. Keep the data folder, compare the acts with a backup, and restore.",
+  ),
   "operator-audit-unbound": note("record", "Nothing: the next anchor sees it."),
   "revision-original": error("revision", tampered),
   "revision-number": error("revision", restore),

@@ -1,4 +1,5 @@
 import type { Deps } from "../../kernel/deps.ts";
+import { isOfIndex, isOutOfStep } from "../envelopes/search-index.ts";
 import { checkKeys } from "../keys/checks.ts";
 import { namedTemplateFiles } from "../retention/names.ts";
 import {
@@ -137,8 +138,12 @@ const stepIndex = ({ step }: FsckState["records"]) =>
   step === "done" ? recordSteps.length : recordSteps.indexOf(step);
 
 async function checkDatabase(deps: Deps, findings: Findings): Promise<void> {
-  for (const line of await deps.db.check())
-    findings.found(line.startsWith("a row of ") ? "database-reference" : "database-page", "signet.db", line);
+  for (const line of await deps.db.check()) {
+    const code = line.startsWith("a row of ") ? "database-reference" : "database-page";
+    findings.found(isOfIndex(line) ? "search-index" : code, "signet.db", line);
+  }
+  if (await isOutOfStep(deps.db.read))
+    findings.found("search-index", "signet.db", "the index of the search does not hold the envelopes that there are");
 }
 
 async function checkSigningKeys(deps: Deps, findings: Findings): Promise<void> {

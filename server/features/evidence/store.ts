@@ -65,19 +65,18 @@ export async function readTreeSize(reader: Reader): Promise<number> {
  */
 export async function readNodes(reader: Reader, places: readonly NodePlace[]): Promise<Uint8Array[]> {
   if (places.length === 0) return [];
-  const rows = await reader
-    .selectFrom("merkle_nodes")
-    .selectAll()
-    .where((where) =>
-      where.or(
-        places.map(({ level, index }) => where.and([where("level", "=", level), where("node_index", "=", index)])),
-      ),
-    )
-    .execute();
-  const found = new Map(rows.map((row) => [`${row.level}/${row.node_index}`, row.hash]));
+  const wanted = sql.join(places.map(({ level, index }) => sql`(${level}, ${index})`));
+  // One search by key for each place. Written as a list of alternatives it would be a walk over all nodes wherever SQLite takes the
+  // tree for a small one.
+  const { rows } = await sql<NodePlace & { hash: string | null }>`
+    select column1 as level, column2 as "index",
+      (select hash from merkle_nodes where level = places.column1 and node_index = places.column2) as hash
+    from (values ${wanted}) as places
+  `.execute(reader);
+  const found = new Map(rows.map(({ level, index, hash }) => [`${level}/${index}`, hash]));
   return places.map(({ level, index }) => {
-    const hash = found.get(`${level}/${index}`);
-    if (hash === undefined) throw new Error(`the tree has no node ${index} on level ${level}`);
+    const hash = found.get(`${level}/${index}`) ?? null;
+    if (hash === null) throw new Error(`the tree has no node ${index} on level ${level}`);
     return Buffer.from(hash, "hex");
   });
 }

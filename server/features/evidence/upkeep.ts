@@ -5,6 +5,7 @@ import type { Commit } from "../../kernel/job-runner.ts";
 import { enqueue } from "../../kernel/jobs.ts";
 import type { EnvelopeRow } from "../envelopes/progress.ts";
 import { resumeNotes } from "./anchor-notes.ts";
+import { scheduleAnchor } from "./anchoring.ts";
 import { extendDedupeKey, extendSeal, raiseDedupeKey, raiseSeals, renewDedupeKey, renewSeals } from "./jobs.ts";
 import * as store from "./store.ts";
 
@@ -62,12 +63,19 @@ async function scheduleRenewal(tx: Tx, deps: Deps): Promise<void> {
   await enqueue(tx, renewSeals, {}, { runAt, dedupeKey: renewDedupeKey });
 }
 
+/** Leaves wait and no job does when anchors were held back: after that nothing but the next seal would plan one. */
+async function resumeAnchors(deps: Deps): Promise<void> {
+  const [size, latest] = [await store.readTreeSize(deps.db.read), await store.findLatestAnchor(deps.db.read)];
+  if (size > (latest?.tree_size ?? 0)) await deps.db.tx((tx) => scheduleAnchor(tx, deps));
+}
+
 /**
  * Queues again what looks after seals and anchors, when the appliance starts: seals may stand below a level that the settings ask for
  * only now, or come from a time before they were looked after.
  */
 export async function resumeUpkeep(deps: Deps): Promise<void> {
   await resumeNotes(deps);
+  await resumeAnchors(deps);
   const [short, [term]] = [await listShort(deps, "", 1), await store.listSealTerms(deps.db.read, 1)];
   if (short.length === 0 && !term) return;
   await deps.db.tx(async (tx) => {

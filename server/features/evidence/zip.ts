@@ -244,10 +244,15 @@ function contentAt(archive: Uint8Array, view: DataView, entry: Listed): { bytes:
 
 async function opened({ method, packed, size, sum }: Listed, raw: Uint8Array, inflate: Inflate): Promise<Uint8Array> {
   if (method === 0 && packed !== size) throw new ZipError("damaged");
-  const bytes = method === 0 ? raw : await inflate(raw, size);
+  // Each platform has its own word for a stream that is none.
+  const bytes = method === 0 ? raw : await inflate(raw, size).catch(() => raise("damaged"));
   if (bytes.length !== size || crc32(bytes) !== sum) throw new ZipError("damaged");
   return bytes;
 }
+
+const raise = (fault: ArchiveFault): never => {
+  throw new ZipError(fault);
+};
 
 const sameBytes = (a: Uint8Array, b: Uint8Array): boolean =>
   a.length === b.length && a.every((byte, index) => byte === b[index]);
