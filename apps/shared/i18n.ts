@@ -88,6 +88,12 @@ export function translator<N extends Names>(page: N) {
 /** Language of the page, for Intl. */
 export const pageLanguage = () => i18next.language;
 
+/** The short name of a time zone, by default the browser's, as it is at the moment: "CET", "GMT+9". */
+export function zoneName(at: Date, timeZone?: string): string {
+  const parts = new Intl.DateTimeFormat(i18next.language, { timeZone, timeZoneName: "short" }).formatToParts(at);
+  return parts.find(({ type }) => type === "timeZoneName")?.value ?? "";
+}
+
 /** A moment as people read it. */
 export function dateTime(ts: string): string {
   return new Intl.DateTimeFormat(i18next.language, { dateStyle: "long", timeStyle: "short" }).format(new Date(ts));

@@ -1,10 +1,11 @@
 import "../../shared/start.ts";
 import { MantineProvider } from "@mantine/core";
-import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
 import { StrictMode, useEffect, useState } from "react";
 import { createRoot } from "react-dom/client";
 import { NoAnswer, ProblemResponse } from "../../shared/api/client.ts";
+import { createQueryClient } from "../../shared/api/query-client.ts";
 import { onLanguage, pageLanguage, startTranslations, translator } from "../../shared/i18n.ts";
 import { deviceLanguage, loadCatalogues } from "../../shared/languages.ts";
 import { styleNonce } from "../../shared/start.ts";
@@ -22,7 +23,7 @@ import { shareOrganization } from "./session.tsx";
 hideToken();
 startTranslations({}, deviceLanguage());
 
-const queries = new QueryClient({ defaultOptions: { queries: { retry: false, refetchOnWindowFocus: false } } });
+const queries = createQueryClient();
 shareOrganization(queries);
 const router = createDashboardRouter(queries);
 

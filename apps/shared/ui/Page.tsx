@@ -1,13 +1,14 @@
 import { MantineProvider } from "@mantine/core";
-import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { QueryClientProvider } from "@tanstack/react-query";
 import { type ReactNode, StrictMode } from "react";
 import { createRoot } from "react-dom/client";
+import { createQueryClient } from "../api/query-client.ts";
 import { styleNonce } from "../start.ts";
 import { Boundary } from "./Boundary.tsx";
 import "./styles.ts";
 import { theme } from "./theme.ts";
 
-const queries = new QueryClient({ defaultOptions: { queries: { retry: false, refetchOnWindowFocus: false } } });
+const queries = createQueryClient();
 
 /** Puts a page into the document with theme, query cache and the nonce for styles. */
 export function show(page: ReactNode): void {

@@ -46,7 +46,11 @@ function Session(access: Access) {
   const session = useQuery({
     queryKey: ["session", token],
     queryFn: ({ signal }) => callEndpoint(getSigningSession, { token, signal }),
-    refetchInterval: ({ state }) => (state.data ? pauseBefore(state.data) : false),
+    refetchInterval: ({ state: { data, error } }) => {
+      // A screen may wait for the state that this call did not bring.
+      if (data && error && !isTokenProblem(error)) return 4_000;
+      return data ? pauseBefore(data) : false;
+    },
   });
   const view = session.data;
   const envelope = view?.envelope.id;

@@ -1,7 +1,9 @@
 import { userInfo } from "node:os";
+import { z } from "zod";
 import { getStatus } from "../../../../server/features/appliance/status-contract.ts";
 import { callLocal, type LocalAddress, LocalProblem, NoAppliance } from "../../../../server/local-client.ts";
 import type { Connection, ConnectionState } from "../shared/native.ts";
+import { readLastStart } from "./last-start.ts";
 import type { Store } from "./store.ts";
 
 /** Where the appliance of this machine listens for its administrators, unless the environment names another place. */
@@ -32,10 +34,13 @@ export function openConnection({ store, socket, now, timeoutMs }: ConnectionOpti
   async function look(): Promise<Connection> {
     const place = chosen();
     const found = await find(address(), timeoutMs);
+    // What lies beside a forwarded socket is not the other machine's.
+    const lastStart = found.state === "stopped" && !place.remote ? await readLastStart(place.socket) : null;
     const checkedAt = now().toISOString();
     const same = last !== null && last.socket === place.socket && last.state === found.state;
     const connection = {
       ...found,
+      lastStart,
       socket: place.socket,
       remote: place.remote,
       since: same && last ? last.since : checkedAt,
@@ -48,12 +53,18 @@ export function openConnection({ store, socket, now, timeoutMs }: ConnectionOpti
 }
 export type ApplianceConnection = ReturnType<typeof openConnection>;
 
+/** No more of the status is needed here: an appliance of another version says how it is all the same. */
+const getVersion = {
+  ...getStatus,
+  responses: { 200: { kind: "json", schema: z.object({ version: z.string() }) } },
+} as const;
+
 type Found = Pick<Connection, "state" | "detail" | "version">;
 
 async function find(address: LocalAddress, timeoutMs: number): Promise<Found> {
   const signal = AbortSignal.timeout(timeoutMs);
   try {
-    const { version } = await callLocal(address, getStatus, {}, { signal });
+    const { version } = await callLocal(address, getVersion, {}, { signal });
     return { state: "running", detail: null, version };
   } catch (error) {
     const detail = error instanceof Error ? error.message.slice(0, 500) : null;
@@ -63,7 +74,7 @@ async function find(address: LocalAddress, timeoutMs: number): Promise<Found> {
   }
 }
 
-const states = { stopped: "stopped", forbidden: "not-allowed", broken: "broken" } as const;
+const states = { stopped: "stopped", forbidden: "not-allowed", broken: "broken", "other-version": "broken" } as const;
 
 function stateOf(error: unknown): Exclude<ConnectionState, "running" | "starting"> {
   if (error instanceof NoAppliance) return states[error.reason];

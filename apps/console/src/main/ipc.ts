@@ -31,7 +31,12 @@ export function registerHandlers(
   }
 }
 
-const reasons = { stopped: "stopped", forbidden: "not-allowed", broken: "broken" } as const;
+const reasons = {
+  stopped: "stopped",
+  forbidden: "not-allowed",
+  broken: "broken",
+  "other-version": "other-version",
+} as const;
 
 /** What the page is told of an error; what nobody expected is logged. */
 export function refusalOf(error: unknown, logError: (error: unknown) => void): Refusal {

@@ -1,10 +1,11 @@
 import "../../../shared/start.ts";
 import { MantineProvider } from "@mantine/core";
 import "@mantine/core/styles.css";
-import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
 import { StrictMode, useEffect, useState } from "react";
 import { createRoot } from "react-dom/client";
+import { createQueryClient } from "../../../shared/api/query-client.ts";
 import { onLanguage, pageLanguage, startTranslations } from "../../../shared/i18n.ts";
 import { deviceLanguage, loadCatalogues } from "../../../shared/languages.ts";
 import { styleNonce } from "../../../shared/start.ts";
@@ -28,13 +29,7 @@ Object.defineProperty(navigator, "clipboard", {
   value: { writeText: async (text: string) => void (await ask("clipboard.write", { text })) },
 });
 
-// The main process answers without any network: nothing waits for the browser to be online.
-const queries = new QueryClient({
-  defaultOptions: {
-    queries: { retry: false, networkMode: "always", refetchOnWindowFocus: false },
-    mutations: { networkMode: "always" },
-  },
-});
+const queries = createQueryClient();
 const router = createConsoleRouter();
 
 function Console() {

@@ -22,12 +22,22 @@ export const methodNames: readonly string[] = Object.keys(methods);
  * - `forbidden`: not the console's own page asked
  * - `invalid-input`: not what the method takes
  * - `stopped`, `not-allowed`, `broken`: see ConnectionState
+ * - `other-version`: the appliance answered otherwise than this console expects
  * - `problem`: the appliance answered with a problem document
  * - `failed`: everything else; the cause is in the console's log
  */
 export const Refusal = z.object({
   ok: z.literal(false),
-  code: z.enum(["forbidden", "invalid-input", "failed", "stopped", "not-allowed", "broken", "problem"]),
+  code: z.enum([
+    "forbidden",
+    "invalid-input",
+    "failed",
+    "stopped",
+    "not-allowed",
+    "broken",
+    "other-version",
+    "problem",
+  ]),
   problem: Problem.optional(),
 });
 export type Refusal = z.infer<typeof Refusal>;

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Ts } from "../../../../server/kernel/wire.ts";
+import { StartFault, Ts } from "../../../../server/kernel/wire.ts";
 
 /** What the window may ask of the console itself: method → what goes in and what comes out. */
 
@@ -33,6 +33,8 @@ const Connection = z.object({
   /** What the operating system or the appliance says of it, in its own words. */
   detail: z.string().nullable(),
   version: z.string().nullable(),
+  /** Why the last start failed; null where it did not, where this user may not read it, and of another machine. */
+  lastStart: StartFault.nullable(),
   /** Seen like this since. */
   since: Ts,
   checkedAt: Ts,

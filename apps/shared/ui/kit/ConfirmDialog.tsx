@@ -1,6 +1,7 @@
-import { Button, Group, Modal } from "@mantine/core";
+import { Button, Group } from "@mantine/core";
 import { translator } from "../../i18n.ts";
 import type { ConfirmOptions } from "./Confirm.tsx";
+import { Dialog } from "./Dialog.tsx";
 
 const t = translator("common");
 
@@ -10,13 +11,7 @@ type Props = { options: ConfirmOptions; opened: boolean; onClose: (agreed: boole
 export function ConfirmDialog({ options, opened, onClose }: Props) {
   const { title, text, confirm, cancel, danger = false } = options;
   return (
-    <Modal
-      opened={opened}
-      onClose={() => onClose(false)}
-      title={title}
-      centered
-      closeButtonProps={{ "aria-label": t("close") }}
-    >
+    <Dialog opened={opened} onClose={() => onClose(false)} title={title} centered>
       <div className="confirm-text">{text}</div>
       <Group justify="flex-end" mt="lg">
         <Button variant="default" onClick={() => onClose(false)} data-autofocus={danger || undefined}>
@@ -30,6 +25,6 @@ export function ConfirmDialog({ options, opened, onClose }: Props) {
           {confirm}
         </Button>
       </Group>
-    </Modal>
+    </Dialog>
   );
 }

@@ -19,7 +19,7 @@ import { ask } from "../bridge.ts";
 import { Failure } from "../Failure.tsx";
 import { Loaded } from "../Loaded.tsx";
 import { callAppliance, useLocal, useLocalAct } from "../local.ts";
-import { Acme } from "./network/Acme.tsx";
+import { Acme, everyMs } from "./network/Acme.tsx";
 import { Certificate } from "./network/Certificate.tsx";
 import { InstallCertificate } from "./network/InstallCertificate.tsx";
 import { RequestCertificate } from "./network/RequestCertificate.tsx";
@@ -31,7 +31,8 @@ const changes = [getTls, getAcme];
 
 /** The certificates under which the appliance serves its pages. */
 export function NetworkPage() {
-  const tls = useLocal(getTls, {});
+  // Also what an authority issues while nobody presses anything, and what others install.
+  const tls = useLocal(getTls, {}, { refetchInterval: everyMs });
   return (
     <>
       <PageHeader title={t("network.nav")} description={t("network.description")} />

@@ -4,12 +4,12 @@ import { translator } from "../../../../shared/i18n.ts";
 import { Boundary } from "../../../../shared/ui/Boundary.tsx";
 import { Brand } from "../../../../shared/ui/Brand.tsx";
 import { Loading } from "../../../../shared/ui/kit/Loading.tsx";
+import { useKeptFocus } from "../../../../shared/ui/kit/useKeptFocus.ts";
 import { useConnection, useFreshAfterReturn } from "../connection.ts";
 import { pages } from "../pages.ts";
 import { Navigation } from "./Navigation.tsx";
 import { StateLine } from "./StateLine.tsx";
 import { Unavailable } from "./Unavailable.tsx";
-import { useKeptFocus } from "./useKeptFocus.ts";
 import "./shell.css";
 
 const t = translator("console");

@@ -25,6 +25,14 @@ export function Unavailable({ connection, checking, onCheck }: Props) {
         {t(`state.${state}`)}
       </h1>
       <p>{adviceFor(state, remote, chosen.data?.platform ?? "linux")}</p>
+      {connection?.lastStart && (
+        <div className="notice bad">
+          <strong>{t("unavailable.lastStart", { at: dateTime(connection.lastStart.at) })}</strong>
+          <p>
+            <Said>{connection.lastStart.message}</Said>
+          </p>
+        </div>
+      )}
       {remote && (
         <p>
           {t("advice.forward")}
@@ -83,7 +91,11 @@ function commandsFor(state: Connection["state"] | "failed", remote: boolean, pla
   if (platform !== "linux") return [];
   const log = { label: t("unavailable.log"), command: "sudo journalctl -u signet -n 50" };
   if (state === "stopped")
-    return [{ label: t("unavailable.byHand.stopped"), command: "sudo systemctl start signet" }, log];
+    return [
+      { label: t("unavailable.byHand.stopped"), command: "sudo systemctl start signet" },
+      { label: t("unavailable.doctor"), command: "sudo signet doctor" },
+      log,
+    ];
   if (state === "broken")
     return [{ label: t("unavailable.byHand.broken"), command: "sudo systemctl restart signet" }, log];
   return state === "starting" ? [{ label: t("unavailable.byHand.starting"), command: log.command }] : [];

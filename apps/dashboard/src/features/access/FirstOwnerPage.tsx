@@ -1,11 +1,11 @@
-import { Button, TextInput } from "@mantine/core";
+import { TextInput } from "@mantine/core";
 import { createFirstOwner } from "../../../../../server/features/sign-in/contract.ts";
 import { callEndpoint } from "../../../../shared/api/client.ts";
 import { pageLanguage, translator } from "../../../../shared/i18n.ts";
 import { AccessCard } from "./AccessCard.tsx";
-import { AccessFailure } from "./AccessFailure.tsx";
+import { AccessForm } from "./AccessForm.tsx";
 import { checked } from "./checks.ts";
-import { Password } from "./Password.tsx";
+import { EmailField, NameField, NewPasswordField } from "./PersonFields.tsx";
 import { tokenOf } from "./token.ts";
 import { useEnter } from "./useEnter.ts";
 import { useFields } from "./useFields.ts";
@@ -56,8 +56,7 @@ function FirstOwnerForm({ token }: { token: string }) {
     },
   );
   return (
-    <form ref={fields.form} className="access-form" onSubmit={fields.onSubmit} noValidate>
-      <AccessFailure error={fields.failure} />
+    <AccessForm fields={fields} action={t("firstOwner.action")}>
       <TextInput
         {...fields.bind("organization")}
         label={t("firstOwner.organization")}
@@ -67,35 +66,9 @@ function FirstOwnerForm({ token }: { token: string }) {
         required
         withAsterisk={false}
       />
-      <TextInput
-        {...fields.bind("name")}
-        label={t("name")}
-        autoComplete="name"
-        size="md"
-        required
-        withAsterisk={false}
-      />
-      <TextInput
-        {...fields.bind("email")}
-        type="email"
-        label={t("email")}
-        autoComplete="username"
-        inputMode="email"
-        autoCapitalize="none"
-        spellCheck={false}
-        size="md"
-        required
-        withAsterisk={false}
-      />
-      <Password
-        {...fields.bind("password")}
-        kind="new-password"
-        label={t("password")}
-        description={t("passwordRule")}
-      />
-      <Button type="submit" size="md" fullWidth loading={fields.pending}>
-        {t("firstOwner.action")}
-      </Button>
-    </form>
+      <NameField {...fields.bind("name")} />
+      <EmailField {...fields.bind("email")} />
+      <NewPasswordField {...fields.bind("password")} />
+    </AccessForm>
   );
 }

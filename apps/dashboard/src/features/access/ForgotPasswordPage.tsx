@@ -1,12 +1,12 @@
-import { Button, TextInput } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { forgotPassword } from "../../../../../server/features/sign-in/contract.ts";
 import { callEndpoint } from "../../../../shared/api/client.ts";
 import { pageLanguage, translator } from "../../../../shared/i18n.ts";
 import { AccessCard } from "./AccessCard.tsx";
-import { AccessFailure } from "./AccessFailure.tsx";
+import { AccessForm } from "./AccessForm.tsx";
 import { checked } from "./checks.ts";
+import { EmailField } from "./PersonFields.tsx";
 import { useFields } from "./useFields.ts";
 
 const t = translator("access");
@@ -40,24 +40,9 @@ export function ForgotPasswordPage() {
   }
   return (
     <AccessCard title={t("forgot.title")} lead={t("forgot.lead")}>
-      <form ref={fields.form} className="access-form" onSubmit={fields.onSubmit} noValidate>
-        <AccessFailure error={fields.failure} />
-        <TextInput
-          {...fields.bind("email")}
-          type="email"
-          label={t("email")}
-          autoComplete="username"
-          inputMode="email"
-          autoCapitalize="none"
-          spellCheck={false}
-          size="md"
-          required
-          withAsterisk={false}
-        />
-        <Button type="submit" size="md" fullWidth loading={fields.pending}>
-          {t("forgot.action")}
-        </Button>
-      </form>
+      <AccessForm fields={fields} action={t("forgot.action")}>
+        <EmailField {...fields.bind("email")} />
+      </AccessForm>
       {back}
     </AccessCard>
   );

@@ -1,4 +1,4 @@
-import { Button, TextInput } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useCallback, useState } from "react";
@@ -17,8 +17,9 @@ import { Loading } from "../../../../shared/ui/kit/Loading.tsx";
 import { leaveSession, sessionQuery } from "../../session.tsx";
 import { AccessCard } from "./AccessCard.tsx";
 import { AccessFailure } from "./AccessFailure.tsx";
+import { AccessForm } from "./AccessForm.tsx";
 import { checked } from "./checks.ts";
-import { Password } from "./Password.tsx";
+import { EmailField, NameField, NewPasswordField } from "./PersonFields.tsx";
 import { SignInForm, type SignInStep } from "./SignInForm.tsx";
 import { tokenOf } from "./token.ts";
 import { useEnter } from "./useEnter.ts";
@@ -121,14 +122,7 @@ function Ways({
 
 function Join({ organization, join }: { organization: string; join: () => Promise<void> }) {
   const fields = useFields({}, { check: () => ({}), submit: join });
-  return (
-    <form ref={fields.form} className="access-form" onSubmit={fields.onSubmit}>
-      <AccessFailure error={fields.failure} />
-      <Button type="submit" fullWidth size="md" loading={fields.pending}>
-        {t("invite.join", { organization })}
-      </Button>
-    </form>
-  );
+  return <AccessForm fields={fields} action={t("invite.join", { organization })} />;
 }
 
 function SignInToJoin({
@@ -180,27 +174,10 @@ function NewPerson({ token, invitation }: { token: string; invitation: Invitatio
     },
   );
   return (
-    <form ref={fields.form} className="access-form" onSubmit={fields.onSubmit} noValidate>
-      <p>{t("invite.create")}</p>
-      <AccessFailure error={fields.failure} />
-      <TextInput label={t("email")} value={invitation.email} autoComplete="username" type="email" size="md" readOnly />
-      <TextInput
-        {...fields.bind("name")}
-        label={t("name")}
-        autoComplete="name"
-        size="md"
-        required
-        withAsterisk={false}
-      />
-      <Password
-        {...fields.bind("password")}
-        kind="new-password"
-        label={t("password")}
-        description={t("passwordRule")}
-      />
-      <Button type="submit" size="md" fullWidth loading={fields.pending}>
-        {t("invite.action")}
-      </Button>
-    </form>
+    <AccessForm fields={fields} action={t("invite.action")} lead={t("invite.create")}>
+      <EmailField value={invitation.email} required={false} readOnly />
+      <NameField {...fields.bind("name")} />
+      <NewPasswordField {...fields.bind("password")} />
+    </AccessForm>
   );
 }

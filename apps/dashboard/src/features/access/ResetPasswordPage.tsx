@@ -5,9 +5,9 @@ import { resetPassword } from "../../../../../server/features/sign-in/contract.t
 import { callEndpoint } from "../../../../shared/api/client.ts";
 import { translator } from "../../../../shared/i18n.ts";
 import { AccessCard } from "./AccessCard.tsx";
-import { AccessFailure } from "./AccessFailure.tsx";
+import { AccessForm } from "./AccessForm.tsx";
 import { checked } from "./checks.ts";
-import { Password } from "./Password.tsx";
+import { NewPasswordField } from "./PersonFields.tsx";
 import { tokenOf } from "./token.ts";
 import { useFields } from "./useFields.ts";
 
@@ -48,18 +48,9 @@ export function ResetPasswordPage() {
   }
   return (
     <AccessCard title={t("reset.title")} lead={t("reset.lead")}>
-      <form ref={fields.form} className="access-form" onSubmit={fields.onSubmit} noValidate>
-        <AccessFailure error={fields.failure} />
-        <Password
-          {...fields.bind("password")}
-          kind="new-password"
-          label={t("reset.password")}
-          description={t("passwordRule")}
-        />
-        <Button type="submit" size="md" fullWidth loading={fields.pending}>
-          {t("reset.action")}
-        </Button>
-      </form>
+      <AccessForm fields={fields} action={t("reset.action")}>
+        <NewPasswordField {...fields.bind("password")} label={t("reset.password")} />
+      </AccessForm>
       <p className="access-quiet access-other">
         <Link to="/password/forgot">{t("reset.newLink")}</Link>
       </p>

@@ -1,4 +1,4 @@
-import { Button, Divider, TextInput } from "@mantine/core";
+import { Button, Divider } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { type ReactNode, useEffect, useState } from "react";
 import type { DashboardSession } from "../../../../../server/features/identity/session-contract.ts";
@@ -15,6 +15,7 @@ import { AccessFailure } from "./AccessFailure.tsx";
 import { CodeForm } from "./CodeForm.tsx";
 import { checked } from "./checks.ts";
 import { Password } from "./Password.tsx";
+import { EmailField } from "./PersonFields.tsx";
 import {
   addressIsDomain,
   localName,
@@ -123,18 +124,10 @@ export function SignInForm({ step, onStep, onSignedIn, email, returnTo, withPass
           error={fields.failure ?? passkey.error}
           {...(passkey.error && !fields.failure ? { words: t("failure.passkey") } : {})}
         />
-        <TextInput
+        <EmailField
           {...fields.bind("email")}
-          type="email"
-          label={t("email")}
           autoComplete={fixed ? "username" : "username webauthn"}
-          inputMode="email"
-          autoCapitalize="none"
-          spellCheck={false}
-          size="md"
           readOnly={fixed}
-          required
-          withAsterisk={false}
         />
         {withPassword && (
           <div className="password-with-link">

@@ -1,4 +1,4 @@
-import { Button, TextInput } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { confirmSignUp, getSignInOptions, signUp } from "../../../../../server/features/sign-in/contract.ts";
@@ -7,10 +7,10 @@ import { useEndpoint } from "../../../../shared/api/queries.ts";
 import { pageLanguage, translator } from "../../../../shared/i18n.ts";
 import { Loading } from "../../../../shared/ui/kit/Loading.tsx";
 import { AccessCard } from "./AccessCard.tsx";
-import { AccessFailure } from "./AccessFailure.tsx";
+import { AccessForm } from "./AccessForm.tsx";
 import { CodeForm } from "./CodeForm.tsx";
 import { checked } from "./checks.ts";
-import { Password } from "./Password.tsx";
+import { EmailField, NameField, NewPasswordField } from "./PersonFields.tsx";
 import { useEnter } from "./useEnter.ts";
 import { useFields } from "./useFields.ts";
 
@@ -77,37 +77,10 @@ function SignUpForm({ onAsked }: { onAsked: (asked: Asked) => void }) {
     },
   );
   return (
-    <form ref={fields.form} className="access-form" onSubmit={fields.onSubmit} noValidate>
-      <AccessFailure error={fields.failure} />
-      <TextInput
-        {...fields.bind("name")}
-        label={t("name")}
-        autoComplete="name"
-        size="md"
-        required
-        withAsterisk={false}
-      />
-      <TextInput
-        {...fields.bind("email")}
-        type="email"
-        label={t("email")}
-        autoComplete="username"
-        inputMode="email"
-        autoCapitalize="none"
-        spellCheck={false}
-        size="md"
-        required
-        withAsterisk={false}
-      />
-      <Password
-        {...fields.bind("password")}
-        kind="new-password"
-        label={t("password")}
-        description={t("passwordRule")}
-      />
-      <Button type="submit" size="md" fullWidth loading={fields.pending}>
-        {t("signUp.action")}
-      </Button>
-    </form>
+    <AccessForm fields={fields} action={t("signUp.action")}>
+      <NameField {...fields.bind("name")} />
+      <EmailField {...fields.bind("email")} />
+      <NewPasswordField {...fields.bind("password")} />
+    </AccessForm>
   );
 }

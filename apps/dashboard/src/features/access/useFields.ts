@@ -8,6 +8,12 @@ type Options<V> = {
   submit: (values: V) => Promise<void>;
 };
 
+type Fields = ReturnType<typeof useFields>;
+/** What a form needs of it as a whole. */
+export type FormState = Pick<Fields, "form" | "failure" | "pending" | "onSubmit">;
+/** What one input needs of it. */
+export type Bound = ReturnType<Fields["bind"]>;
+
 /** The state of a small form of text fields: errors stand in place, the first one gets the focus, and nothing typed is lost. */
 export function useFields<V extends Record<string, string>>(initial: V, { check, submit }: Options<V>) {
   const form = useRef<HTMLFormElement>(null);

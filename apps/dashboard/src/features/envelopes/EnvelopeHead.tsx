@@ -54,7 +54,7 @@ export function EnvelopeHead({ envelope }: { envelope: Envelope }) {
         }
       />
       <End envelope={envelope} />
-      <VoidDialog envelope={envelope} opened={voiding} onClose={() => setVoiding(false)} />
+      {voiding && <VoidDialog envelope={envelope} onClose={() => setVoiding(false)} />}
     </>
   );
 }

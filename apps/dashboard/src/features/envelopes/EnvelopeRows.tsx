@@ -6,7 +6,7 @@ import { translator } from "../../../../shared/i18n.ts";
 import { StatusBadge } from "../../../../shared/ui/kit/StatusBadge.tsx";
 import { When } from "../../../../shared/ui/kit/When.tsx";
 import { useSession } from "../../session.tsx";
-import { isTyping } from "./Filters.tsx";
+import { isTaken, useShortcutsEnabled } from "../shell/shortcuts.ts";
 import { isInProgress, listed, progressOf, stateOf, turnOf } from "./status.ts";
 
 type Props = { envelopes: readonly Envelope[]; templates: ReadonlyMap<string, string> };
@@ -25,6 +25,7 @@ export function EnvelopeRows(props: Props) {
 
 function Table({ envelopes, templates }: Props) {
   const t = translator("envelopes");
+  const shortcuts = useShortcutsEnabled();
   return (
     <>
       <table className="envelopes-table">
@@ -62,7 +63,7 @@ function Table({ envelopes, templates }: Props) {
           ))}
         </tbody>
       </table>
-      <p className="soft envelopes-keys">{t("keys")}</p>
+      {shortcuts && <p className="soft envelopes-keys">{t("keys")}</p>}
     </>
   );
 }
@@ -125,12 +126,19 @@ function Deadline({ envelope }: { envelope: Envelope }) {
   return <When at={envelope.expiresAt} {...(timeZone ? { timeZone } : {})} />;
 }
 
-/** J and K move between rows from anywhere on the page, the arrows once a row has the focus; Enter is the link's own. */
+const letters: Readonly<Record<string, number>> = { j: 1, k: -1 };
+const arrows: Readonly<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1 };
+
+/**
+ * J and K move between rows from anywhere on the page, unless single keys are switched off; the arrows do once a row has the
+ * focus; Enter is the link's own.
+ */
 function useRowKeys(list: React.RefObject<HTMLElement | null>): void {
+  const shortcuts = useShortcutsEnabled();
   useEffect(() => {
     const move = (event: KeyboardEvent) => {
-      const step = { j: 1, k: -1, ArrowDown: 1, ArrowUp: -1 }[event.key];
-      if (step === undefined || isTyping(event)) return;
+      const step = arrows[event.key] ?? (shortcuts ? letters[event.key] : undefined);
+      if (step === undefined || isTaken(event)) return;
       const rows = [...(list.current?.querySelectorAll<HTMLElement>("[data-row]") ?? [])];
       const at = rows.findIndex((row) => row.matches(":focus"));
       if (at < 0 && event.key.startsWith("Arrow")) return;
@@ -139,5 +147,5 @@ function useRowKeys(list: React.RefObject<HTMLElement | null>): void {
     };
     document.addEventListener("keydown", move);
     return () => document.removeEventListener("keydown", move);
-  }, [list]);
+  }, [list, shortcuts]);
 }

@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from "react";
 import { getTemplate } from "../../../../../server/features/templates/contract.ts";
 import { useEndpoint } from "../../../../shared/api/queries.ts";
 import { translator } from "../../../../shared/i18n.ts";
+import { useShortcutsEnabled } from "../shell/shortcuts.ts";
 import { EnvelopesSearch, isFiltered, maxQuery, seals, statuses } from "./search.ts";
 import type { TemplateNames } from "./useTemplateNames.ts";
 
@@ -54,7 +55,7 @@ function SearchBox({ search, onSearch }: Omit<Props, "templates">) {
   const t = translator("envelopes");
   const { q = "" } = search;
   const [text, setText] = useState(q);
-  const input = useRef<HTMLInputElement>(null);
+  const shortcuts = useShortcutsEnabled();
   const asked = useRef(q);
   useEffect(() => {
     // The address changed by other means than typing: the way back, or the filters were cleared.
@@ -71,19 +72,8 @@ function SearchBox({ search, onSearch }: Omit<Props, "templates">) {
     }, typingMs);
     return () => clearTimeout(timer);
   }, [text, search, onSearch]);
-  useEffect(() => {
-    const jump = (event: KeyboardEvent) => {
-      if (event.key !== "/" || isTyping(event)) return;
-      event.preventDefault();
-      input.current?.focus();
-      input.current?.select();
-    };
-    document.addEventListener("keydown", jump);
-    return () => document.removeEventListener("keydown", jump);
-  }, []);
   return (
     <TextInput
-      ref={input}
       type="search"
       className="envelopes-search"
       label={t("search")}
@@ -91,16 +81,8 @@ function SearchBox({ search, onSearch }: Omit<Props, "templates">) {
       maxLength={maxQuery}
       value={text}
       onChange={({ currentTarget }) => setText(currentTarget.value)}
-      aria-keyshortcuts="/"
+      {...(shortcuts ? { "aria-keyshortcuts": "/" } : {})}
     />
-  );
-}
-
-/** Whether a key is meant for something that takes text or has keys of its own, or for the browser. */
-export function isTyping({ target, ctrlKey, metaKey, altKey }: KeyboardEvent): boolean {
-  if (ctrlKey || metaKey || altKey) return true;
-  return (
-    target instanceof Element && target.closest("input, textarea, select, [contenteditable], [role=dialog]") !== null
   );
 }
 

@@ -1,4 +1,4 @@
-import { Button, Group, Modal } from "@mantine/core";
+import { Button, Group } from "@mantine/core";
 import { useState } from "react";
 import { type Envelope, getEnvelope, type Recipient } from "../../../../../server/features/envelopes/contract.ts";
 import { type HandedCode, handOverSigningCode } from "../../../../../server/features/signing/contract.ts";
@@ -6,6 +6,7 @@ import { useAct } from "../../../../shared/api/queries.ts";
 import { pageLanguage, translator } from "../../../../shared/i18n.ts";
 import { Failure } from "../../../../shared/ui/Failure.tsx";
 import { CopyField } from "../../../../shared/ui/kit/CopyField.tsx";
+import { Dialog } from "../../../../shared/ui/kit/Dialog.tsx";
 
 type Props = { envelope: Envelope; recipient: Recipient };
 
@@ -23,47 +24,51 @@ export function HandOver({ envelope, recipient }: Props) {
       >
         {t("handOver.open")}
       </Button>
-      <Modal
-        opened={opened}
-        onClose={() => setOpened(false)}
-        closeOnClickOutside={false}
-        title={t("handOver.title")}
-        centered
-        closeButtonProps={{ "aria-label": translator("common")("close") }}
-      >
-        <HandOverForm envelope={envelope} recipient={recipient} onClose={() => setOpened(false)} />
-      </Modal>
+      {opened && <HandOverDialog envelope={envelope} recipient={recipient} onClose={() => setOpened(false)} />}
     </>
   );
 }
 
-function HandOverForm({ envelope, recipient, onClose }: Props & { onClose: () => void }) {
+function HandOverDialog({ envelope, recipient, onClose }: Props & { onClose: () => void }) {
   const t = translator("envelopes");
   const [made, setMade] = useState<HandedCode | null>(null);
   const act = useAct(handOverSigningCode, { changes: [getEnvelope], onDone: setMade });
-  if (made) return <Sheet envelope={envelope} recipient={recipient} made={made} onClose={onClose} />;
   return (
-    <>
-      <p>{t("handOver.text", { name: recipient.name })}</p>
-      <p className="soft">{t("handOver.before")}</p>
-      {act.isError && (
-        <div className="envelope-refusal">
-          <Failure error={act.error} />
-        </div>
+    // A code that is being made is told once: the dialog waits for it.
+    <Dialog
+      opened
+      onClose={onClose}
+      busy={act.isPending}
+      closeOnClickOutside={false}
+      title={t("handOver.title")}
+      centered
+    >
+      {made ? (
+        <Sheet envelope={envelope} recipient={recipient} made={made} onClose={onClose} />
+      ) : (
+        <>
+          <p>{t("handOver.text", { name: recipient.name })}</p>
+          <p className="soft">{t("handOver.before")}</p>
+          {act.isError && (
+            <div className="envelope-refusal">
+              <Failure error={act.error} />
+            </div>
+          )}
+          <Group justify="flex-end" mt="lg">
+            <Button variant="default" onClick={onClose} disabled={act.isPending}>
+              {translator("common")("cancel")}
+            </Button>
+            <Button
+              data-autofocus
+              loading={act.isPending}
+              onClick={() => act.mutate({ params: { id: envelope.id, recipient: recipient.id } })}
+            >
+              {t("handOver.make")}
+            </Button>
+          </Group>
+        </>
       )}
-      <Group justify="flex-end" mt="lg">
-        <Button variant="default" onClick={onClose}>
-          {translator("common")("cancel")}
-        </Button>
-        <Button
-          data-autofocus
-          loading={act.isPending}
-          onClick={() => act.mutate({ params: { id: envelope.id, recipient: recipient.id } })}
-        >
-          {t("handOver.make")}
-        </Button>
-      </Group>
-    </>
+    </Dialog>
   );
 }
 

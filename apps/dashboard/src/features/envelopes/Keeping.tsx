@@ -1,4 +1,4 @@
-import { Button, Group, Modal, Textarea } from "@mantine/core";
+import { Button, Group, Textarea } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { type FormEvent, useState } from "react";
 import type { Envelope } from "../../../../../server/features/envelopes/contract.ts";
@@ -11,6 +11,7 @@ import { useAct, useEndpoint } from "../../../../shared/api/queries.ts";
 import { translator } from "../../../../shared/i18n.ts";
 import { Failure } from "../../../../shared/ui/Failure.tsx";
 import { useConfirm } from "../../../../shared/ui/kit/Confirm.tsx";
+import { Dialog } from "../../../../shared/ui/kit/Dialog.tsx";
 import { When } from "../../../../shared/ui/kit/When.tsx";
 import { useCan } from "../../session.tsx";
 import { actorName } from "./sentences.ts";
@@ -62,20 +63,12 @@ export function Keeping({ envelope: { id } }: { envelope: Envelope }) {
           {hold === null ? t("retention.hold") : t("retention.release")}
         </Button>
       )}
-      <Modal
-        opened={asking}
-        onClose={ask.close}
-        title={t("retention.hold")}
-        centered
-        closeButtonProps={{ "aria-label": translator("common")("close") }}
-      >
-        <HoldForm id={id} onClose={ask.close} />
-      </Modal>
+      {asking && <HoldDialog id={id} onClose={ask.close} />}
     </section>
   );
 }
 
-function HoldForm({ id, onClose }: { id: string; onClose: () => void }) {
+function HoldDialog({ id, onClose }: { id: string; onClose: () => void }) {
   const t = translator("envelopes");
   const [reason, setReason] = useState("");
   const act = useAct(holdEnvelope, { changes: [getEnvelopeRetention], onDone: onClose });
@@ -84,26 +77,28 @@ function HoldForm({ id, onClose }: { id: string; onClose: () => void }) {
     act.mutate({ params: { id }, body: { reason } });
   };
   return (
-    <form onSubmit={submit} noValidate>
-      <Textarea
-        label={t("retention.reason")}
-        value={reason}
-        onChange={({ currentTarget }) => setReason(currentTarget.value)}
-        maxLength={500}
-        autosize
-        minRows={2}
-        required
-        data-autofocus
-      />
-      {act.isError && <Failure error={act.error} />}
-      <Group justify="flex-end" mt="lg">
-        <Button variant="default" onClick={onClose}>
-          {t("retention.cancel")}
-        </Button>
-        <Button type="submit" loading={act.isPending} disabled={reason.trim() === ""}>
-          {t("retention.hold")}
-        </Button>
-      </Group>
-    </form>
+    <Dialog opened onClose={onClose} busy={act.isPending} title={t("retention.hold")} centered>
+      <form onSubmit={submit} noValidate>
+        <Textarea
+          label={t("retention.reason")}
+          value={reason}
+          onChange={({ currentTarget }) => setReason(currentTarget.value)}
+          maxLength={500}
+          autosize
+          minRows={2}
+          required
+          data-autofocus
+        />
+        {act.isError && <Failure error={act.error} />}
+        <Group justify="flex-end" mt="lg">
+          <Button variant="default" onClick={onClose} disabled={act.isPending}>
+            {t("retention.cancel")}
+          </Button>
+          <Button type="submit" loading={act.isPending} disabled={reason.trim() === ""}>
+            {t("retention.hold")}
+          </Button>
+        </Group>
+      </form>
+    </Dialog>
   );
 }

@@ -93,19 +93,20 @@ function AddViewer({ envelope }: { envelope: Envelope }) {
   const t = translator("envelopes");
   const [email, setEmail] = useState("");
   const [name, setName] = useState("");
-  const act = useAct(addViewers, {
-    changes: [getEnvelope],
-    onDone: () => {
-      const known = envelope.viewers?.some((viewer) => viewer.email.toLowerCase() === email.trim().toLowerCase());
-      notify({ message: t(known ? "viewers.already" : "viewers.added", { email: email.trim() }), tone: "good" });
-      setEmail("");
-      setName("");
-    },
-  });
+  const act = useAct(addViewers, { changes: [getEnvelope] });
   const submit = (event: FormEvent) => {
     event.preventDefault();
     const person = { email: email.trim(), ...(name.trim() === "" ? {} : { name: name.trim() }) };
-    act.mutate({ params: { id: envelope.id }, body: { viewers: [person] } });
+    const known = envelope.viewers?.some((viewer) => viewer.email.toLowerCase() === person.email.toLowerCase());
+    const done = () => {
+      notify({ message: t(known ? "viewers.already" : "viewers.added", { email: person.email }), tone: "good" });
+      // What was typed meanwhile is about the next one.
+      setEmail((now) => (now === email ? "" : now));
+      setName((now) => (now === name ? "" : now));
+    };
+    act.mutateAsync({ params: { id: envelope.id }, body: { viewers: [person] } }).then(done, () => {
+      // Shown in the form.
+    });
   };
   const refused = fieldErrors(act.error);
   const inPlace = refused["#/viewers/0/email"] ?? refused["#/viewers/0/name"];

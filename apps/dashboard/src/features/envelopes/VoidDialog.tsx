@@ -1,4 +1,4 @@
-import { Button, Checkbox, Group, Modal, Textarea } from "@mantine/core";
+import { Button, Checkbox, Group, Textarea } from "@mantine/core";
 import { type FormEvent, useState } from "react";
 import {
   type Envelope,
@@ -9,28 +9,12 @@ import {
 import { useAct } from "../../../../shared/api/queries.ts";
 import { translator } from "../../../../shared/i18n.ts";
 import { Failure } from "../../../../shared/ui/Failure.tsx";
+import { Dialog } from "../../../../shared/ui/kit/Dialog.tsx";
 import { fieldErrors } from "../../../../shared/ui/kit/fieldErrors.ts";
 import { notify } from "../../../../shared/ui/kit/notify.tsx";
 
-type Props = { envelope: Envelope; opened: boolean; onClose: () => void };
-
 /** Asks why, then ends the envelope. */
-export function VoidDialog({ opened, onClose, envelope }: Props) {
-  const t = translator("envelopes");
-  return (
-    <Modal
-      opened={opened}
-      onClose={onClose}
-      title={t("void.title")}
-      centered
-      closeButtonProps={{ "aria-label": translator("common")("close") }}
-    >
-      <VoidForm envelope={envelope} onClose={onClose} />
-    </Modal>
-  );
-}
-
-function VoidForm({ envelope, onClose }: Omit<Props, "opened">) {
+export function VoidDialog({ envelope, onClose }: { envelope: Envelope; onClose: () => void }) {
   const t = translator("envelopes");
   const [reason, setReason] = useState("");
   const [notifying, setNotifying] = useState(true);
@@ -51,39 +35,41 @@ function VoidForm({ envelope, onClose }: Omit<Props, "opened">) {
   };
   const refused = fieldErrors(act.error)["#/reason"];
   return (
-    <form onSubmit={submit} noValidate>
-      <p>{t("void.text")}</p>
-      <Textarea
-        label={t("void.reason")}
-        description={t("void.reasonHint")}
-        value={reason}
-        onChange={({ currentTarget }) => setReason(currentTarget.value)}
-        maxLength={500}
-        autosize
-        minRows={2}
-        required
-        data-autofocus
-        error={missing && reason.trim() === "" ? t("void.reasonMissing") : refused}
-      />
-      <Checkbox
-        mt="md"
-        label={t("void.notify")}
-        checked={notifying}
-        onChange={({ currentTarget }) => setNotifying(currentTarget.checked)}
-      />
-      {act.isError && (
-        <div className="envelope-refusal">
-          <Failure error={act.error} />
-        </div>
-      )}
-      <Group justify="flex-end" mt="lg">
-        <Button variant="default" onClick={onClose}>
-          {translator("common")("cancel")}
-        </Button>
-        <Button type="submit" color="brick" loading={act.isPending}>
-          {t("void.confirm")}
-        </Button>
-      </Group>
-    </form>
+    <Dialog opened onClose={onClose} busy={act.isPending} title={t("void.title")} centered>
+      <form onSubmit={submit} noValidate>
+        <p>{t("void.text")}</p>
+        <Textarea
+          label={t("void.reason")}
+          description={t("void.reasonHint")}
+          value={reason}
+          onChange={({ currentTarget }) => setReason(currentTarget.value)}
+          maxLength={500}
+          autosize
+          minRows={2}
+          required
+          data-autofocus
+          error={missing && reason.trim() === "" ? t("void.reasonMissing") : refused}
+        />
+        <Checkbox
+          mt="md"
+          label={t("void.notify")}
+          checked={notifying}
+          onChange={({ currentTarget }) => setNotifying(currentTarget.checked)}
+        />
+        {act.isError && (
+          <div className="envelope-refusal">
+            <Failure error={act.error} />
+          </div>
+        )}
+        <Group justify="flex-end" mt="lg">
+          <Button variant="default" onClick={onClose} disabled={act.isPending}>
+            {translator("common")("cancel")}
+          </Button>
+          <Button type="submit" color="brick" loading={act.isPending}>
+            {t("void.confirm")}
+          </Button>
+        </Group>
+      </form>
+    </Dialog>
   );
 }

@@ -1,12 +1,10 @@
-import { pageLanguage } from "../../../../shared/i18n.ts";
+import { pageLanguage, zoneName } from "../../../../shared/i18n.ts";
 
 /** A moment as the organization's people read it: in its time zone, with the zone's name. */
 export function inZone(ts: string, timeZone: string | undefined): string {
-  return new Intl.DateTimeFormat(pageLanguage(), {
-    dateStyle: "medium",
-    timeStyle: "short",
-    ...(timeZone === undefined ? {} : { timeZone }),
-  }).format(new Date(ts));
+  const at = new Date(ts);
+  const format = new Intl.DateTimeFormat(pageLanguage(), { dateStyle: "medium", timeStyle: "short", timeZone });
+  return `${format.format(at)} ${zoneName(at, timeZone)}`;
 }
 
 /** A day without a time, `2026-11-21`; anything else as it is. */

@@ -71,19 +71,20 @@ export function SendPage() {
 function Chosen({ template, onSent }: { template: string; onSent: (envelope: Envelope) => void }) {
   const about = useEndpoint(getTemplate, { params: { id: template } });
   const version = useEndpoint(getTemplateVersion, { params: { id: template, version: "latest" } });
-  const error = about.error ?? version.error;
-  if (error) {
-    return (
-      <>
-        <Failure error={error} />
-        <Button variant="default" renderRoot={(props) => <Link to="/send" search={{}} {...props} />}>
-          {t("template.other")}
-        </Button>
-      </>
-    );
+  // A draft on the page stays, also while the template cannot be fetched anew.
+  if (about.data && version.data) {
+    return <Drafting key={version.data.version} version={version.data} name={about.data.name} onSent={onSent} />;
   }
-  if (!about.data || !version.data) return <Loading rows={5} height={72} />;
-  return <Drafting key={version.data.version} version={version.data} name={about.data.name} onSent={onSent} />;
+  const error = about.error ?? version.error;
+  if (!error) return <Loading rows={5} height={72} />;
+  return (
+    <>
+      <Failure error={error} />
+      <Button variant="default" renderRoot={(props) => <Link to="/send" search={{}} {...props} />}>
+        {t("template.other")}
+      </Button>
+    </>
+  );
 }
 
 type DraftingProps = { version: TemplateVersion; name: string; onSent: (envelope: Envelope) => void };

@@ -1,7 +1,9 @@
 import { useSearch } from "@tanstack/react-router";
+import { useRef } from "react";
 import { type SocialProblem, socialProblems } from "../../../../../server/features/sign-in/social-contract.ts";
 import { translator } from "../../../../shared/i18n.ts";
 import { PageHeader } from "../../../../shared/ui/kit/PageHeader.tsx";
+import { useKeptFocus } from "../../../../shared/ui/kit/useKeptFocus.ts";
 import { Passkeys } from "./Passkeys.tsx";
 import { PasswordSection } from "./PasswordSection.tsx";
 import { Profile } from "./Profile.tsx";
@@ -16,8 +18,11 @@ const isSocial = (problem: string): problem is SocialProblem => socialProblems.s
 export function AccountPage() {
   const t = translator("settings");
   const { problem } = useSearch({ strict: false });
+  // A row that was removed takes the focus along.
+  const page = useRef<HTMLDivElement>(null);
+  useKeptFocus(page);
   return (
-    <>
+    <div ref={page}>
       <PageHeader title={t("account.title")} description={t("account.description")} />
       {problem !== undefined && (
         <div className="notice bad" role="alert">
@@ -30,6 +35,6 @@ export function AccountPage() {
       <Passkeys />
       <Social />
       <Sessions />
-    </>
+    </div>
   );
 }

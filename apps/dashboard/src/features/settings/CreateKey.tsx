@@ -1,4 +1,4 @@
-import { Button, Checkbox, Group, Modal, NativeSelect, SegmentedControl, TextInput } from "@mantine/core";
+import { Button, Checkbox, Group, NativeSelect, SegmentedControl, TextInput } from "@mantine/core";
 import { type FormEvent, useState } from "react";
 import {
   type ApiKeyCreated,
@@ -10,6 +10,7 @@ import { administrativePermissions, type Permission, permissions } from "../../.
 import { useAct } from "../../../../shared/api/queries.ts";
 import { translator } from "../../../../shared/i18n.ts";
 import { Failure } from "../../../../shared/ui/Failure.tsx";
+import { Dialog } from "../../../../shared/ui/kit/Dialog.tsx";
 import { fieldErrors } from "../../../../shared/ui/kit/fieldErrors.ts";
 import { useFresh } from "../../../../shared/ui/kit/useFresh.tsx";
 import { useMode } from "../../mode.tsx";
@@ -80,13 +81,7 @@ export function CreateKey({ onClose, onCreated }: Props) {
   };
 
   return (
-    <Modal
-      opened
-      onClose={create.isPending ? () => {} : onClose}
-      title={t("keys.createTitle")}
-      size="lg"
-      closeButtonProps={{ "aria-label": translator("common")("close") }}
-    >
+    <Dialog opened onClose={onClose} busy={create.isPending} title={t("keys.createTitle")} size="lg">
       <form className="key-form" onSubmit={(event) => void submit(event)}>
         <TextInput
           data-autofocus
@@ -153,6 +148,6 @@ export function CreateKey({ onClose, onCreated }: Props) {
           </Button>
         </Group>
       </form>
-    </Modal>
+    </Dialog>
   );
 }

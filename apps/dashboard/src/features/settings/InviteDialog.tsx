@@ -1,4 +1,4 @@
-import { Button, Group, Modal, Radio, Stack, TextInput } from "@mantine/core";
+import { Button, Group, Radio, Stack, TextInput } from "@mantine/core";
 import { type FormEvent, useState } from "react";
 import { OrgRole } from "../../../../../server/features/identity/contract.ts";
 import { createInvitation, listInvitations } from "../../../../../server/features/organization/people-contract.ts";
@@ -6,6 +6,7 @@ import { Email } from "../../../../../server/kernel/wire.ts";
 import { useAct } from "../../../../shared/api/queries.ts";
 import { translator } from "../../../../shared/i18n.ts";
 import { Failure } from "../../../../shared/ui/Failure.tsx";
+import { Dialog } from "../../../../shared/ui/kit/Dialog.tsx";
 import { fieldErrors } from "../../../../shared/ui/kit/fieldErrors.ts";
 import { notify } from "../../../../shared/ui/kit/notify.tsx";
 import { useFresh } from "../../../../shared/ui/kit/useFresh.tsx";
@@ -38,13 +39,7 @@ export function InviteDialog({ onClose }: { onClose: () => void }) {
     }
   };
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      title={t("members.inviteTitle")}
-      centered
-      closeButtonProps={{ "aria-label": translator("common")("close") }}
-    >
+    <Dialog opened onClose={onClose} busy={invite.isPending} title={t("members.inviteTitle")} centered>
       <form className="settings-form" onSubmit={(event) => void submit(event)} noValidate>
         <p>{t("members.inviteText")}</p>
         {invite.isError && Object.keys(errors).length === 0 && <Failure error={invite.error} />}
@@ -76,7 +71,7 @@ export function InviteDialog({ onClose }: { onClose: () => void }) {
           error={errors["#/locale"]}
         />
         <Group justify="flex-end">
-          <Button variant="default" onClick={onClose}>
+          <Button variant="default" onClick={onClose} disabled={invite.isPending}>
             {translator("common")("cancel")}
           </Button>
           <Button type="submit" loading={invite.isPending}>
@@ -84,6 +79,6 @@ export function InviteDialog({ onClose }: { onClose: () => void }) {
           </Button>
         </Group>
       </form>
-    </Modal>
+    </Dialog>
   );
 }

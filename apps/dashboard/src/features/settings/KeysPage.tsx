@@ -1,5 +1,5 @@
 import { Button } from "@mantine/core";
-import { useState } from "react";
+import { useRef, useState } from "react";
 import {
   type ApiKey,
   type ApiKeyCreated,
@@ -17,6 +17,7 @@ import { notify } from "../../../../shared/ui/kit/notify.tsx";
 import { PageHeader } from "../../../../shared/ui/kit/PageHeader.tsx";
 import { StatusBadge } from "../../../../shared/ui/kit/StatusBadge.tsx";
 import { useFresh } from "../../../../shared/ui/kit/useFresh.tsx";
+import { useKeptFocus } from "../../../../shared/ui/kit/useKeptFocus.ts";
 import { useUnsaved } from "../../../../shared/ui/kit/useUnsaved.ts";
 import { When } from "../../../../shared/ui/kit/When.tsx";
 import { useCan } from "../../session.tsx";
@@ -30,13 +31,16 @@ export function KeysPage() {
   const t = translator("settings");
   const canManage = useCan("apikey:manage");
   const [creating, setCreating] = useState(false);
+  // A row that was removed takes the focus along.
+  const page = useRef<HTMLDivElement>(null);
+  useKeptFocus(page);
   const [created, setCreated] = useState<ApiKeyCreated | null>(null);
   // A key is shown once: whoever goes back before it is copied is asked.
   useUnsaved(created !== null);
   const keys = useEndpoint(listApiKeys, {}, { enabled: canManage });
   const create = canManage && <Button onClick={() => setCreating(true)}>{t("keys.create")}</Button>;
   return (
-    <>
+    <div ref={page}>
       <PageHeader title={t("keys.title")} description={t("keys.description")} actions={create} />
       {!canManage && <Empty title={t("keys.forbidden")} text={t("keys.forbiddenText")} />}
       {canManage && keys.isPending && <Loading rows={4} />}
@@ -57,7 +61,7 @@ export function KeysPage() {
         />
       )}
       {created && <NewKey created={created} onClose={() => setCreated(null)} />}
-    </>
+    </div>
   );
 }
 

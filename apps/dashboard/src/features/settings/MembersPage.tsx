@@ -1,5 +1,5 @@
 import { Button } from "@mantine/core";
-import { useState } from "react";
+import { useRef, useState } from "react";
 import { listInvitations, listMembers } from "../../../../../server/features/organization/people-contract.ts";
 import { useEndpoint } from "../../../../shared/api/queries.ts";
 import { translator } from "../../../../shared/i18n.ts";
@@ -7,6 +7,7 @@ import { Failure } from "../../../../shared/ui/Failure.tsx";
 import { Empty } from "../../../../shared/ui/kit/Empty.tsx";
 import { Loading } from "../../../../shared/ui/kit/Loading.tsx";
 import { PageHeader } from "../../../../shared/ui/kit/PageHeader.tsx";
+import { useKeptFocus } from "../../../../shared/ui/kit/useKeptFocus.ts";
 import { useCan, useSession } from "../../session.tsx";
 import { MailNotice } from "../shell/MailNotice.tsx";
 import { InvitationTable } from "./InvitationTable.tsx";
@@ -19,10 +20,13 @@ export function MembersPage() {
   const canManage = useCan("member:manage");
   const { organization } = useSession();
   const [inviting, setInviting] = useState(false);
+  // A row that was removed takes the focus along.
+  const page = useRef<HTMLDivElement>(null);
+  useKeptFocus(page);
   const members = useEndpoint(listMembers, {}, { enabled: canManage });
   const invitations = useEndpoint(listInvitations, {}, { enabled: canManage });
   return (
-    <>
+    <div ref={page}>
       <PageHeader
         title={t("members.title")}
         description={t("members.description", { name: organization?.name ?? "" })}
@@ -45,6 +49,6 @@ export function MembersPage() {
         </section>
       )}
       {inviting && <InviteDialog onClose={() => setInviting(false)} />}
-    </>
+    </div>
   );
 }

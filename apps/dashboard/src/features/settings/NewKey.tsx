@@ -1,9 +1,10 @@
-import { Button, Group, Modal } from "@mantine/core";
+import { Button, Group } from "@mantine/core";
 import { useState } from "react";
 import type { ApiKeyCreated } from "../../../../../server/features/identity/contract.ts";
 import { translator } from "../../../../shared/i18n.ts";
 import { useConfirm } from "../../../../shared/ui/kit/Confirm.tsx";
 import { CopyField } from "../../../../shared/ui/kit/CopyField.tsx";
+import { Dialog } from "../../../../shared/ui/kit/Dialog.tsx";
 
 /** The only time that the secret is shown. Closing asks whether it was kept. */
 export function NewKey({ created, onClose }: { created: ApiKeyCreated; onClose: () => void }) {
@@ -25,14 +26,13 @@ export function NewKey({ created, onClose }: { created: ApiKeyCreated; onClose: 
     if (kept) onClose();
   };
   return (
-    <Modal
+    <Dialog
       // The question stands in front of it.
       opened={!asking}
       onClose={() => void close()}
       closeOnClickOutside={false}
       title={t("keys.made", { name: created.name })}
       size="lg"
-      closeButtonProps={{ "aria-label": translator("common")("close") }}
     >
       <div className="key-form">
         <p className="notice">{t("keys.once")}</p>
@@ -42,6 +42,6 @@ export function NewKey({ created, onClose }: { created: ApiKeyCreated; onClose: 
           <Button onClick={() => void close()}>{t("keys.finished")}</Button>
         </Group>
       </div>
-    </Modal>
+    </Dialog>
   );
 }

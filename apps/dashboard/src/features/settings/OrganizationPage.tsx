@@ -70,15 +70,22 @@ function Facts({ organization }: { organization: NonNullable<DashboardSession["o
 
 function Settings() {
   const settings = useEndpoint(getOrganizationSettings, {});
-  if (settings.isPending) return <Loading rows={4} height={60} />;
-  if (settings.isError) return <Failure error={settings.error} />;
-  return <SettingsForm saved={settings.data} />;
+  // What is being filled in stays, also while the settings cannot be fetched anew.
+  if (settings.data) return <SettingsForm saved={settings.data} />;
+  return settings.isError ? <Failure error={settings.error} /> : <Loading rows={4} height={60} />;
 }
 
 type Values = { name: string; locale: string; timeZone: string; notifyEmail: string };
 
 function valuesOf({ name, locale, timeZone, notifyEmail }: OrganizationSettings): Values {
   return { name, locale, timeZone, notifyEmail: notifyEmail ?? "" };
+}
+
+/** The changes that are not among those that were sent. */
+function without(now: Partial<Values>, sent: Partial<Values>): Partial<Values> {
+  const left = { ...now };
+  for (const key of Object.keys(left) as (keyof Values)[]) if (left[key] === sent[key]) delete left[key];
+  return left;
 }
 
 function SettingsForm({ saved }: { saved: OrganizationSettings }) {
@@ -114,7 +121,8 @@ function SettingsForm({ saved }: { saved: OrganizationSettings }) {
         ...(changed.notifyEmail === undefined ? {} : { notifyEmail: notifyEmail === "" ? null : notifyEmail }),
       };
       await fresh(() => update.mutateAsync({ body }));
-      setChanged({});
+      // What was typed meanwhile is still to be saved.
+      setChanged((now) => without(now, changed));
       notify({ message: t("organization.saved") });
     } catch {
       // Shown at the members or above the form.

@@ -41,7 +41,8 @@ export function Profile() {
       const { user: saved } = await save.mutateAsync({
         body: { name: name.trim(), ...(language === chosen ? {} : { locale }) },
       });
-      setName(saved.name);
+      // What was typed meanwhile is still to be saved.
+      setName((now) => (now === name ? saved.name : now));
       if (language !== chosen)
         await showLanguage(saved.locale ? languageFor([saved.locale]) : languageFor(navigator.languages));
       // In the language that was chosen.

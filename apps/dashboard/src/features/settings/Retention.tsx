@@ -5,7 +5,9 @@ import {
   getEnvelopeRetention,
   getRetention,
   type RetentionSettings,
+  retentionTag,
 } from "../../../../../server/features/retention/contract.ts";
+import { ProblemResponse } from "../../../../shared/api/client.ts";
 import { useAct, useEndpoint } from "../../../../shared/api/queries.ts";
 import { translator } from "../../../../shared/i18n.ts";
 import { Failure } from "../../../../shared/ui/Failure.tsx";
@@ -24,28 +26,39 @@ export function Retention() {
       <p>{t("retention.text")}</p>
       {settings.isPending && <Loading rows={2} height={40} />}
       {settings.isError && <Failure error={settings.error} />}
-      {settings.data && <RetentionForm saved={settings.data} />}
+      {settings.data && <RetentionForm saved={settings.data} onOvertaken={settings.refetch} />}
     </section>
   );
 }
 
-function RetentionForm({ saved }: { saved: RetentionSettings }) {
+/** What a person chose, and what was set when they began. */
+type Edited = { choice: string; days: string; began: number | null };
+
+const choiceOf = ({ keepDays }: RetentionSettings) => ({
+  choice: keepDays === null ? "forever" : "limited",
+  days: keepDays === null ? "" : String(keepDays),
+});
+
+type FormProps = { saved: RetentionSettings; onOvertaken: () => Promise<{ data: RetentionSettings | undefined }> };
+
+function RetentionForm({ saved, onOvertaken }: FormProps) {
   const t = translator("settings");
   const confirm = useConfirm();
-  const [choice, setChoice] = useState(saved.keepDays === null ? "forever" : "limited");
-  const [days, setDays] = useState(saved.keepDays === null ? "" : String(saved.keepDays));
+  const [edited, setEdited] = useState<Edited | null>(null);
+  const { choice, days } = edited ?? choiceOf(saved);
+  const began = edited ? edited.began : saved.keepDays;
+  const edit = (change: Partial<Edited>) =>
+    setEdited((now) => ({ ...(now ?? { ...choiceOf(saved), began: saved.keepDays }), ...change }));
   const [wrong, setWrong] = useState(false);
-  const act = useAct(changeRetention, {
-    changes: [getRetention, getEnvelopeRetention],
-    onDone: () => notify({ message: t("retention.saved") }),
-  });
+  const [overtaken, setOvertaken] = useState(false);
+  const act = useAct(changeRetention, { changes: [getRetention, getEnvelopeRetention] });
   const submit = async (event: FormEvent) => {
     event.preventDefault();
     const count = Number(days);
     const valid = choice === "forever" || (/^\d+$/.test(days.trim()) && count >= 1 && count <= 36_500);
     setWrong(!valid);
     if (!valid) return;
-    const shorter = choice === "limited" && (saved.keepDays === null || count < saved.keepDays);
+    const shorter = choice === "limited" && (began === null || count < began);
     const question = {
       title: t("retention.confirmTitle", { count }),
       text: t("retention.confirmText"),
@@ -53,12 +66,32 @@ function RetentionForm({ saved }: { saved: RetentionSettings }) {
       danger: true,
     };
     if (shorter && !(await confirm(question))) return;
-    act.mutate({ body: { keepDays: choice === "forever" ? null : count } });
+    try {
+      const body = { keepDays: choice === "forever" ? null : count };
+      await act.mutateAsync({ body, ifMatch: retentionTag({ keepDays: began }) });
+      setEdited(null);
+      setOvertaken(false);
+      notify({ message: t("retention.saved") });
+    } catch (error) {
+      if (!isOvertaken(error)) return;
+      const { data } = await onOvertaken();
+      if (data === undefined) return;
+      // What was chosen stays in the form; it is saved by whoever has read what a colleague set.
+      edit({ choice, days, began: data.keepDays });
+      setOvertaken(true);
+    }
   };
   return (
     <form className="settings-form" onSubmit={(event) => void submit(event)} noValidate>
-      {act.isError && <Failure error={act.error} />}
-      <Radio.Group value={choice} onChange={setChoice} aria-labelledby="retention">
+      {act.isError && !isOvertaken(act.error) && <Failure error={act.error} />}
+      {overtaken && (
+        <div className="notice" role="alert">
+          <strong>{t("retention.overtaken")}</strong>
+          {began === null ? t("retention.nowForever") : t("retention.nowLimited", { count: began })}{" "}
+          {t("retention.saveAgain")}
+        </div>
+      )}
+      <Radio.Group value={choice} onChange={(value) => edit({ choice: value })} aria-labelledby="retention">
         <Radio value="forever" label={t("retention.forever")} />
         <Radio mt="xs" value="limited" label={t("retention.limited")} />
       </Radio.Group>
@@ -66,7 +99,7 @@ function RetentionForm({ saved }: { saved: RetentionSettings }) {
         <TextInput
           label={t("retention.days")}
           value={days}
-          onChange={({ currentTarget }) => setDays(currentTarget.value)}
+          onChange={({ currentTarget }) => edit({ days: currentTarget.value })}
           inputMode="numeric"
           maxLength={5}
           error={wrong && t("retention.badDays")}
@@ -88,3 +121,6 @@ function RetentionForm({ saved }: { saved: RetentionSettings }) {
     </form>
   );
 }
+
+const isOvertaken = (error: unknown): boolean =>
+  error instanceof ProblemResponse && error.problem.code === "precondition-failed";

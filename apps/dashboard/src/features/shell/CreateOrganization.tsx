@@ -1,21 +1,14 @@
-import { Modal } from "@mantine/core";
 import { translator } from "../../../../shared/i18n.ts";
+import { Dialog } from "../../../../shared/ui/kit/Dialog.tsx";
 import { CreateOrganizationForm } from "./CreateOrganizationForm.tsx";
 
 const t = translator("shell");
-const common = translator("common");
 
 /** A new organization, in a dialog. */
 export function CreateOrganization({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   return (
-    <Modal
-      opened={opened}
-      onClose={onClose}
-      title={t("organization.create")}
-      centered
-      closeButtonProps={{ "aria-label": common("close") }}
-    >
+    <Dialog opened={opened} onClose={onClose} title={t("organization.create")} centered>
       <CreateOrganizationForm onCancel={onClose} onDone={onClose} />
-    </Modal>
+    </Dialog>
   );
 }

@@ -27,7 +27,7 @@ export function Shell({ children }: { children: ReactNode }) {
   const [help, { open: openHelp, close: closeHelp }] = useDisclosure(false);
   const drawerUsed = useOnce(drawer);
   const helpUsed = useOnce(help);
-  const { enabled, setEnabled } = useShortcuts(openHelp);
+  useShortcuts(openHelp);
   const pathname = useRouterState({ select: (state) => state.location.pathname });
   // biome-ignore lint/correctness/useExhaustiveDependencies: whoever went somewhere is done with the menu
   useEffect(close, [pathname]);
@@ -74,7 +74,7 @@ export function Shell({ children }: { children: ReactNode }) {
       </main>
       {helpUsed && (
         <Suspense>
-          <ShortcutHelp opened={help} onClose={closeHelp} enabled={enabled} onEnabled={setEnabled} />
+          <ShortcutHelp opened={help} onClose={closeHelp} />
         </Suspense>
       )}
     </div>

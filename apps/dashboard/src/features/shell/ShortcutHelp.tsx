@@ -1,14 +1,14 @@
-import { Modal, Switch } from "@mantine/core";
+import { Switch } from "@mantine/core";
 import { Fragment } from "react";
 import { translator } from "../../../../shared/i18n.ts";
+import { Dialog } from "../../../../shared/ui/kit/Dialog.tsx";
+import { enableShortcuts, useShortcutsEnabled } from "./shortcuts.ts";
 
 const t = translator("shell");
-const common = translator("common");
-
-type Props = { opened: boolean; onClose: () => void; enabled: boolean; onEnabled: (enabled: boolean) => void };
 
 /** Which keys do what, and whether they do. */
-export function ShortcutHelp({ opened, onClose, enabled, onEnabled }: Props) {
+export function ShortcutHelp({ opened, onClose }: { opened: boolean; onClose: () => void }) {
+  const enabled = useShortcutsEnabled();
   const rows = [
     [["?"], t("shortcuts.help")],
     [["/"], t("shortcuts.search")],
@@ -19,13 +19,7 @@ export function ShortcutHelp({ opened, onClose, enabled, onEnabled }: Props) {
     [["G", "S"], t("nav.settings")],
   ] as const;
   return (
-    <Modal
-      opened={opened}
-      onClose={onClose}
-      title={t("shortcuts.title")}
-      centered
-      closeButtonProps={{ "aria-label": common("close") }}
-    >
+    <Dialog opened={opened} onClose={onClose} title={t("shortcuts.title")} centered>
       <dl className="shortcuts">
         {rows.map(([keys, words]) => (
           <Fragment key={words}>
@@ -41,9 +35,9 @@ export function ShortcutHelp({ opened, onClose, enabled, onEnabled }: Props) {
       <Switch
         label={t("shortcuts.enabled")}
         checked={enabled}
-        onChange={(event) => onEnabled(event.currentTarget.checked)}
+        onChange={(event) => enableShortcuts(event.currentTarget.checked)}
         mt="lg"
       />
-    </Modal>
+    </Dialog>
   );
 }

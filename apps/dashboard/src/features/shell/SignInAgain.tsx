@@ -1,8 +1,9 @@
-import { Button, Group, Modal } from "@mantine/core";
+import { Button, Group } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { useCallback, useState } from "react";
 import type { DashboardSession } from "../../../../../server/features/identity/session-contract.ts";
 import { translator } from "../../../../shared/i18n.ts";
+import { Dialog } from "../../../../shared/ui/kit/Dialog.tsx";
 import { enterSession, sameWork, sessionQuery, useSession } from "../../session.tsx";
 import { SignInForm, type SignInStep } from "../access/SignInForm.tsx";
 import "../access/access.css";
@@ -15,16 +16,15 @@ type Props = { opened: boolean; reason: "old" | "ended"; onClose: (signedIn: boo
 /** Signs the same person in again over the page, so that nothing on it is lost. */
 export function SignInAgain({ opened, reason, onClose }: Props) {
   return (
-    <Modal
+    <Dialog
       opened={opened}
       onClose={() => onClose(false)}
       title={t(`again.${reason}`)}
       centered
       closeOnClickOutside={false}
-      closeButtonProps={{ "aria-label": common("close") }}
     >
       <Inside reason={reason} onClose={onClose} />
-    </Modal>
+    </Dialog>
   );
 }
 

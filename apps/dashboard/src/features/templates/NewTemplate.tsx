@@ -1,8 +1,9 @@
-import { Button, Group, Modal, TextInput } from "@mantine/core";
+import { Button, Group, TextInput } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
 import { translator } from "../../../../shared/i18n.ts";
 import { Failure } from "../../../../shared/ui/Failure.tsx";
+import { Dialog } from "../../../../shared/ui/kit/Dialog.tsx";
 import { PdfDrop } from "./PdfDrop.tsx";
 import { useNewTemplate } from "./useNewTemplate.ts";
 
@@ -30,13 +31,7 @@ export function NewTemplate({ onClose }: { onClose: () => void }) {
   };
 
   return (
-    <Modal
-      opened
-      onClose={busy ? () => {} : onClose}
-      title={t("new.title")}
-      size="lg"
-      closeButtonProps={{ "aria-label": translator("common")("close") }}
-    >
+    <Dialog opened onClose={onClose} busy={busy} title={t("new.title")} size="lg">
       <form onSubmit={(event) => void submit(event)} className="stack">
         <PdfDrop
           file={file}
@@ -74,6 +69,6 @@ export function NewTemplate({ onClose }: { onClose: () => void }) {
           </Button>
         </Group>
       </form>
-    </Modal>
+    </Dialog>
   );
 }

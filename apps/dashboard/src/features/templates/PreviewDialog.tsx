@@ -1,4 +1,4 @@
-import { Button, Checkbox, Modal, TextInput } from "@mantine/core";
+import { Button, Checkbox, TextInput } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import {
@@ -10,6 +10,7 @@ import { callEndpoint } from "../../../../shared/api/client.ts";
 import { translator } from "../../../../shared/i18n.ts";
 import { PdfPages } from "../../../../shared/pdf/PdfPages.tsx";
 import { Failure } from "../../../../shared/ui/Failure.tsx";
+import { Dialog } from "../../../../shared/ui/kit/Dialog.tsx";
 import { fieldErrors } from "../../../../shared/ui/kit/fieldErrors.ts";
 
 type Props = {
@@ -44,13 +45,7 @@ export function PreviewDialog({ template, version, variables, onClose }: Props) 
     render.mutate();
   };
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      size="56rem"
-      title={t("preview.title")}
-      closeButtonProps={{ "aria-label": translator("common")("close") }}
-    >
+    <Dialog opened onClose={onClose} size="56rem" title={t("preview.title")}>
       <form className="preview-form" onSubmit={submit}>
         {simple.map((variable) =>
           variable.type === "boolean" ? (
@@ -82,7 +77,7 @@ export function PreviewDialog({ template, version, variables, onClose }: Props) 
           <PdfPages bytes={render.data.bytes} pages={[]} onFailure={setBroken} />
         </div>
       )}
-    </Modal>
+    </Dialog>
   );
 }
 

@@ -1,10 +1,11 @@
-import { Button, Group, Modal } from "@mantine/core";
+import { Button, Group } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { useRef, useState } from "react";
 import { type TemplateFile, uploadTemplateFile } from "../../../../../server/features/templates/contract.ts";
 import { uploadTo } from "../../../../shared/api/upload.ts";
 import { translator } from "../../../../shared/i18n.ts";
 import { Failure } from "../../../../shared/ui/Failure.tsx";
+import { Dialog } from "../../../../shared/ui/kit/Dialog.tsx";
 import { PdfDrop } from "./PdfDrop.tsx";
 import { warningsKey } from "./useNewTemplate.ts";
 
@@ -47,13 +48,7 @@ export function ReplacePdf({ template, title, text, onClose, onUploaded }: Props
   };
   const busy = progress !== null;
   return (
-    <Modal
-      opened
-      onClose={busy ? () => {} : onClose}
-      title={title}
-      size="lg"
-      closeButtonProps={{ "aria-label": translator("common")("close") }}
-    >
+    <Dialog opened onClose={onClose} busy={busy} title={title} size="lg">
       <div className="stack">
         <p className="hint">{text}</p>
         <PdfDrop file={file} progress={progress} disabled={busy} onFile={setFile} />
@@ -67,6 +62,6 @@ export function ReplacePdf({ template, title, text, onClose, onUploaded }: Props
           </Button>
         </Group>
       </div>
-    </Modal>
+    </Dialog>
   );
 }

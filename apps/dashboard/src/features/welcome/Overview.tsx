@@ -30,13 +30,14 @@ export function Overview({ testMode }: { testMode: boolean }) {
   const completed = useList(testMode, { status: "completed" });
   const lists = [waiting, rendering, declined, voided, unsealed, failed, completed];
   const error = lists.find((list) => list.isError)?.error;
-  if (error) return <Failure error={error} />;
-  if (lists.some((list) => list.isPending)) return <Loading rows={6} />;
+  // What is known stays, also while it cannot be fetched anew.
+  if (lists.some((list) => list.data === undefined)) return error ? <Failure error={error} /> : <Loading rows={6} />;
   const of = (...some: typeof lists) => some.flatMap((list) => list.data?.data ?? []);
   const attention = needingAttention(of(waiting, rendering, declined, voided, unsealed, failed), Date.now());
   const partial = [waiting, rendering].some((list) => list.data?.hasMore);
   return (
     <div className="overview">
+      {error && <Failure error={error} />}
       <Section
         title={t("overview.attention")}
         count={attention.length}

@@ -12,6 +12,7 @@ import { Failure } from "../../../../shared/ui/Failure.tsx";
 import { Shield } from "../../../../shared/ui/icons.tsx";
 import type { ScreenProps } from "../../routes.tsx";
 import { Stage } from "../access/Stage.tsx";
+import { isOver } from "../finish/over.ts";
 
 /** Asks for the one-time code that shows that the signer reads the mail of the address. */
 export function CodeScreen({ view, access, reload }: ScreenProps) {
@@ -70,7 +71,9 @@ function CodeForm({ sent, token, onVerified, resend, sending }: FormProps) {
   const verify = useMutation({
     mutationFn: (digits: string) => callEndpoint(verifySigningCode, { token, body: { code: digits } }),
     onSuccess: onVerified,
-    onError: () => {
+    onError: (error) => {
+      // It ended meanwhile: the session knows what to show instead.
+      if (isOver(error)) return void onVerified();
       setCode("");
       input.current?.focus();
     },
@@ -96,7 +99,8 @@ function CodeForm({ sent, token, onVerified, resend, sending }: FormProps) {
         autoComplete="one-time-code"
         aria-describedby={hint}
         error={verify.isError ? <WrongCode error={verify.error} /> : undefined}
-        disabled={verify.isPending || verify.isSuccess}
+        // Not disabled: that would take the focus away, and a wrong code is typed anew.
+        readOnly={verify.isPending || verify.isSuccess}
         classNames={{ input: "code-input" }}
       />
       <p className="fine" id={hint}>

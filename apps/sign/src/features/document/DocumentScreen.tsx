@@ -29,7 +29,7 @@ export default function DocumentScreen(props: ScreenProps) {
   const [asking, setAsking] = useState<"finish" | "decline" | null>(null);
   const [broken, setBroken] = useState<unknown>(null);
   const document = useDocument(view, access.token);
-  const { filling, dialog, closeDialog, place, refuse, settle } = useFillingState(view, access.token);
+  const { filling, dialog, closeDialog, place, refuse, showLost, settle } = useFillingState(view, access.token);
   const { fields, answers, current } = filling;
   const field = fields.find((candidate) => candidate.id === current);
   const page = view.document?.pages.find((candidate) => candidate.page === field?.boxes[0]?.page);
@@ -92,7 +92,7 @@ export default function DocumentScreen(props: ScreenProps) {
           />
         )}
       </main>
-      <GuideBar docked={docked} onFinish={() => setAsking("finish")} />
+      <GuideBar docked={docked} onFinish={() => showLost() || setAsking("finish")} />
       {dialog && (
         <SignatureDialog
           kind={dialog.kind}

@@ -80,7 +80,7 @@ function firstOption(field: Mine): string | null {
 
 function stateOf(field: Mine, filling: ReturnType<typeof useFilling>): string {
   if (isAutomatic(field)) return "automatic";
-  if (problemOf(filling, field)) return "problem";
+  if (problemOf(filling, field) || filling.uploads.failures.has(field.id)) return "problem";
   if (isFilled(field, filling.answers)) return "filled";
   return isRequired(field) ? "open" : "optional";
 }

@@ -24,6 +24,8 @@ export function GuideBar({ docked, onFinish }: Props) {
   const done = required.filter((field) => isFilled(field, answers)).length;
   const field = fields.find((candidate) => candidate.id === current && !isAutomatic(candidate));
   const complete = done === required.length;
+  // What is on its way belongs to what is signed.
+  const sending = filling.uploads.sending.size > 0;
   const problem = field && problemOf(filling, field);
   return (
     <section className="guide" aria-label={t("guide.label")}>
@@ -48,11 +50,13 @@ export function GuideBar({ docked, onFinish }: Props) {
         <div className="guide-row">
           <div className="guide-progress">
             <span id="guide-progress">
-              {required.length === 0
-                ? t("guide.nothing")
-                : complete
-                  ? t("guide.complete")
-                  : t("guide.progress", { done, total: required.length })}
+              {complete && sending
+                ? t("guide.sending")
+                : required.length === 0
+                  ? t("guide.nothing")
+                  : complete
+                    ? t("guide.complete")
+                    : t("guide.progress", { done, total: required.length })}
             </span>
             <Progress.Root size="sm">
               <Progress.Section
@@ -68,7 +72,7 @@ export function GuideBar({ docked, onFinish }: Props) {
                   {t("guide.ok")}
                 </Button>
               )}
-              <Button size="md" data-finish onClick={onFinish}>
+              <Button size="md" data-finish loading={sending} onClick={onFinish}>
                 {t("guide.finish")}
               </Button>
             </>

@@ -1,8 +1,6 @@
 import { Button, FileButton } from "@mantine/core";
-import { useMutation } from "@tanstack/react-query";
-import { uploadAttachment } from "../../../../../server/features/signing/contract.ts";
+import { useRef } from "react";
 import { attachmentTypes } from "../../../../../server/features/templates/contract.ts";
-import { callEndpoint } from "../../../../shared/api/client.ts";
 import { translator } from "../../../../shared/i18n.ts";
 import { Failure } from "../../../../shared/ui/Failure.tsx";
 import { Clip, Cross } from "../../../../shared/ui/icons.tsx";
@@ -21,15 +19,17 @@ export function UploadControl({ field }: { field: Mine }) {
     field.type === "attachment"
       ? (field.accept ?? attachmentTypes)
       : attachmentTypes.filter((type) => type.startsWith("image/"));
-  const upload = useMutation({
-    mutationFn: (file: File) =>
-      callEndpoint(uploadAttachment, { token: filling.token, body: { fields: { field: field.id }, file } }),
-    onSuccess: (attachment) => filling.addUpload(field.id, attachment),
-  });
+  const { files, sending, failures, send } = filling.uploads;
+  const reset = useRef<() => void>(null);
+  const choose = (file: File | null) => {
+    // Else the browser says nothing when the same file is chosen once more.
+    reset.current?.();
+    if (file) send(field.id, file);
+  };
   return (
     <div className="uploads">
       {ids.map((id) => {
-        const name = filling.uploads.find((entry) => entry.id === id)?.filename ?? id;
+        const name = files.find((entry) => entry.id === id)?.filename ?? id;
         return (
           <span className="upload-file" key={id}>
             <Clip size={16} />
@@ -52,17 +52,18 @@ export function UploadControl({ field }: { field: Mine }) {
       {ids.length < most && (
         <FileButton
           accept={accept.join(",")}
-          onChange={(file) => file && upload.mutate(file)}
+          resetRef={reset}
+          onChange={choose}
           inputProps={{ "aria-label": nameOf(field) }}
         >
           {(props) => (
-            <Button {...props} variant="default" loading={upload.isPending}>
+            <Button {...props} variant="default" loading={sending.has(field.id)}>
               {t(field.type === "image" ? "upload.picture" : "upload.file")}
             </Button>
           )}
         </FileButton>
       )}
-      {upload.isError && <Failure error={upload.error} />}
+      {failures.has(field.id) && <Failure error={failures.get(field.id)} />}
     </div>
   );
 }

@@ -52,5 +52,5 @@ export function shownText(field: Mine, filling: Filling): string {
 }
 
 function filenames(ids: readonly string[], filling: Filling): string[] {
-  return ids.map((id) => filling.uploads.find((upload) => upload.id === id)?.filename ?? id);
+  return ids.map((id) => filling.uploads.files.find((upload) => upload.id === id)?.filename ?? id);
 }

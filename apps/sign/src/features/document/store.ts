@@ -1,13 +1,13 @@
 import { createContext, use } from "react";
-import type { Attachment, SigningView } from "../../../../../server/features/signing/contract.ts";
+import type { SigningView } from "../../../../../server/features/signing/contract.ts";
 import type { FieldInput } from "../../../../../server/features/templates/contract.ts";
 import { type Answers, type Mine, mistakeIn } from "./fields.ts";
 import type { Problems } from "./problems.ts";
+import type { Uploads } from "./useUploads.ts";
 
 /** What the fields and the guide share while a document is being filled in. */
 export type Filling = {
   view: SigningView;
-  token: string;
   answers: Answers;
   /** Visible fields of the signer, in reading order. */
   fields: readonly Mine[];
@@ -17,11 +17,10 @@ export type Filling = {
   current: string | null;
   /** Fields that the signer has been in. */
   seen: ReadonlySet<string>;
-  uploads: readonly Attachment[];
+  uploads: Uploads;
   /** Computed values of formula fields, by id. */
   computed: Readonly<Record<string, string>>;
   set(id: string, value: FieldInput | readonly string[]): void;
-  addUpload(field: string, upload: Attachment): void;
   goTo(id: string | null): void;
   /** On to the next open field. */
   advance(): void;

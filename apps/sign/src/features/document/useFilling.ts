@@ -14,13 +14,13 @@ import {
 import { computedTexts } from "./formulas.ts";
 import { noProblems, type Problems, problemsOf } from "./problems.ts";
 import type { Filling, SignatureKind } from "./store.ts";
+import { useUploads } from "./useUploads.ts";
 
 export type OpenDialog = { kind: SignatureKind; field: Mine };
 
 /** Holds what the signer fills in, and moves between the fields. */
 export function useFillingState(view: SigningView, token: string) {
   const [answers, setAnswers] = useState<Answers>(() => initialAnswers(view));
-  const [uploads, setUploads] = useState<readonly Attachment[]>(view.attachments);
   const [problems, setProblems] = useState<Problems>(noProblems);
   const [current, setCurrent] = useState<string | null>(null);
   /** Fields that the signer has been in: only there a mistake is pointed out. */
@@ -40,14 +40,14 @@ export function useFillingState(view: SigningView, token: string) {
       return { ...before, fields };
     });
   }, []);
-  const addUpload = useCallback((field: string, upload: Attachment) => {
+  const addUpload = useCallback(({ id, field }: Attachment) => {
     setTouched(true);
-    setUploads((before) => [...before, upload]);
     setAnswers((before) => {
       const value = before.values[field];
-      return { ...before, values: { ...before.values, [field]: [...(isList(value) ? value : []), upload.id] } };
+      return { ...before, values: { ...before.values, [field]: [...(isList(value) ? value : []), id] } };
     });
   }, []);
+  const uploads = useUploads(view, token, addUpload);
 
   const goTo = useCallback((id: string | null) => {
     const before = latest.current.current;
@@ -108,9 +108,19 @@ export function useFillingState(view: SigningView, token: string) {
     visit(first.id);
     return true;
   };
+  const told = useRef<unknown>(null);
+  /** Leads back, once, to a file that did not arrive: somebody who went on meanwhile has not seen that. */
+  const showLost = (): boolean => {
+    const lost = fields.find(
+      ({ id }) => id !== current && uploads.failures.has(id) && told.current !== uploads.failures.get(id),
+    );
+    if (!lost) return false;
+    told.current = uploads.failures.get(lost.id);
+    visit(lost.id);
+    return true;
+  };
   const filling: Filling = {
     view,
-    token,
     answers,
     fields,
     onPage,
@@ -119,13 +129,20 @@ export function useFillingState(view: SigningView, token: string) {
     uploads,
     computed,
     set,
-    addUpload,
     seen,
     goTo,
     advance,
     sign,
   };
-  return { filling, dialog, closeDialog: () => setDialog(null), place, refuse, settle: () => setTouched(false) };
+  return {
+    filling,
+    dialog,
+    closeDialog: () => setDialog(null),
+    place,
+    refuse,
+    showLost,
+    settle: () => setTouched(false),
+  };
 }
 
 function focusField(id: string): void {

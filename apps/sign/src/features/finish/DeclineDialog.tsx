@@ -1,30 +1,28 @@
-import { Button, Modal, Textarea } from "@mantine/core";
+import { Button, Textarea } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { declineSigning, type SigningResult } from "../../../../../server/features/signing/contract.ts";
 import { callEndpoint } from "../../../../shared/api/client.ts";
 import { translator } from "../../../../shared/i18n.ts";
 import { Failure } from "../../../../shared/ui/Failure.tsx";
+import { Dialog } from "../../../../shared/ui/kit/Dialog.tsx";
 import type { ScreenProps } from "../../routes.tsx";
+import { isOver } from "./over.ts";
 
 type Props = ScreenProps & { onClose: () => void; onDeclined: (result: SigningResult) => Promise<void> };
 
 /** Declining ends the envelope for everybody, so it asks for a reason and says so. */
-export function DeclineDialog({ view, access, onClose, onDeclined }: Props) {
+export function DeclineDialog({ view, access, reload, onClose, onDeclined }: Props) {
   const t = translator("sign");
   const [reason, setReason] = useState("");
   const decline = useMutation({
     mutationFn: () => callEndpoint(declineSigning, { token: access.token, body: { reason: reason.trim() } }),
     onSuccess: onDeclined,
+    onError: (error) => void (isOver(error) && reload()),
   });
+  const busy = decline.isPending || decline.isSuccess;
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      title={t("decline.title")}
-      centered
-      closeButtonProps={{ "aria-label": translator("common")("close") }}
-    >
+    <Dialog opened onClose={onClose} busy={busy} title={t("decline.title")} centered>
       <p className="tight">{t("decline.intro", { organization: view.sender.organization })}</p>
       <Textarea
         data-autofocus
@@ -40,18 +38,13 @@ export function DeclineDialog({ view, access, onClose, onDeclined }: Props) {
       />
       {decline.isError && <Failure error={decline.error} />}
       <div className="actions">
-        <Button variant="default" onClick={onClose}>
+        <Button variant="default" onClick={onClose} disabled={busy}>
           {t("decline.keep")}
         </Button>
-        <Button
-          color="brick"
-          disabled={reason.trim() === ""}
-          loading={decline.isPending}
-          onClick={() => decline.mutate()}
-        >
+        <Button color="brick" disabled={reason.trim() === ""} loading={busy} onClick={() => decline.mutate()}>
           {t("decline.confirm")}
         </Button>
       </div>
-    </Modal>
+    </Dialog>
   );
 }

@@ -19,6 +19,8 @@ export default function DoneScreen({ view, access, result }: ScreenProps) {
   const finished = view.envelope.sealed;
   const sealing = view.envelope.status === "completed" && !finished;
   const [reading, setReading] = useState(false);
+  /** Whoever does something here is not led away from it (WCAG 2.2.1). */
+  const [stays, setStays] = useState(false);
   const download = useMutation({
     mutationFn: () => callEndpoint(getSigningDocument, { token: access.token }),
     onSuccess: (file) => saveFile(file.bytes, file.filename ?? `${view.envelope.title}.pdf`),
@@ -43,14 +45,24 @@ export default function DoneScreen({ view, access, result }: ScreenProps) {
             size="md"
             leftSection={<Download size={18} />}
             loading={download.isPending || sealing}
-            onClick={() => download.mutate()}
+            onClick={() => {
+              setStays(true);
+              download.mutate();
+            }}
           >
             {t(finished ? "done.download" : "done.downloadSoFar")}
           </Button>
-          <Button variant="default" onClick={() => setReading(!reading)} aria-expanded={reading}>
+          <Button
+            variant="default"
+            onClick={() => {
+              setStays(true);
+              setReading(!reading);
+            }}
+            aria-expanded={reading}
+          >
             {t(reading ? "done.hide" : "done.read")}
           </Button>
-          {result?.redirectUrl && <Return url={result.redirectUrl} />}
+          {result?.redirectUrl && <Return url={result.redirectUrl} stays={stays} />}
         </div>
         <p className="fine">
           {t("done.verify")} <a href="/verify">{t("done.verifyLink")}</a>
@@ -71,22 +83,23 @@ function ReadOnly({ view, token }: { view: ScreenProps["view"]; token: string })
   );
 }
 
-/** Leads back after a moment that is long enough to read the page, and at once by the link. */
-function Return({ url }: { url: string }) {
+/** Leads back after a moment that is long enough to read the page, unless the person stays, and at once by the link. */
+function Return({ url, stays }: { url: string; stays: boolean }) {
   const t = translator("sign");
   const [seconds, setSeconds] = useState(8);
   useEffect(() => {
-    if (window.parent !== window) return;
+    if (stays || window.parent !== window) return;
     if (seconds === 0) {
       window.location.assign(url);
       return;
     }
     const timer = window.setTimeout(() => setSeconds(seconds - 1), 1000);
     return () => window.clearTimeout(timer);
-  }, [seconds, url]);
+  }, [seconds, url, stays]);
+  const { host } = new URL(url);
   return (
     <a className="return" href={url}>
-      {t("done.back", { host: new URL(url).host, seconds })}
+      {stays ? t("done.backNow", { host }) : t("done.back", { host, seconds })}
     </a>
   );
 }

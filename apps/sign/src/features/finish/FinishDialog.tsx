@@ -1,4 +1,4 @@
-import { Button, Checkbox, Modal } from "@mantine/core";
+import { Button, Checkbox } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import {
@@ -9,7 +9,9 @@ import {
 import { callEndpoint } from "../../../../shared/api/client.ts";
 import { translator } from "../../../../shared/i18n.ts";
 import { Failure } from "../../../../shared/ui/Failure.tsx";
+import { Dialog } from "../../../../shared/ui/kit/Dialog.tsx";
 import type { ScreenProps } from "../../routes.tsx";
+import { isOver } from "./over.ts";
 
 type Props = ScreenProps & {
   submission: () => Omit<SubmitSigning, "consent">;
@@ -20,7 +22,7 @@ type Props = ScreenProps & {
 };
 
 /** The consent step: what the signer agrees to, the agreement, and the signature. */
-export function FinishDialog({ view, access, submission, onClose, onSigned, onRefused }: Props) {
+export function FinishDialog({ view, access, reload, submission, onClose, onSigned, onRefused }: Props) {
   const t = translator("sign");
   const { consent } = view;
   const [agreed, setAgreed] = useState(false);
@@ -37,20 +39,12 @@ export function FinishDialog({ view, access, submission, onClose, onSigned, onRe
     onSuccess: onSigned,
     onError: (error) => {
       if (onRefused(error)) onClose();
+      else if (isOver(error)) void reload();
     },
   });
   const busy = submit.isPending || submit.isSuccess;
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      title={t("consent.title")}
-      centered
-      size="lg"
-      closeOnEscape={!busy}
-      closeOnClickOutside={!busy}
-      closeButtonProps={{ "aria-label": translator("common")("close") }}
-    >
+    <Dialog opened onClose={onClose} title={t("consent.title")} centered size="lg" busy={busy}>
       <p className="tight">{t("consent.intro", { title: view.envelope.title })}</p>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
       <section className="consent" tabIndex={0} aria-label={t("consent.text")} lang={english ? "en" : consent.locale}>
@@ -82,6 +76,6 @@ export function FinishDialog({ view, access, submission, onClose, onSigned, onRe
           {t("consent.sign")}
         </Button>
       </div>
-    </Modal>
+    </Dialog>
   );
 }

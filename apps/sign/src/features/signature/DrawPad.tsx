@@ -1,13 +1,21 @@
 import { Button } from "@mantine/core";
-import { type Ref, useEffect, useImperativeHandle, useRef } from "react";
-import SignaturePad from "signature_pad";
+import { type Ref, type RefObject, useEffect, useImperativeHandle, useRef } from "react";
+import SignaturePad, { type PointGroup } from "signature_pad";
 import { translator } from "../../../../shared/i18n.ts";
 import { inkOf } from "./image.ts";
 
 export type Pad = { image(): string | null };
 
+export type Strokes = PointGroup[];
+type Props = {
+  ref: Ref<Pad>;
+  /** What was drawn so far: it outlives a look at the other ways to sign. */
+  strokes: RefObject<Strokes>;
+  onEmpty: (empty: boolean) => void;
+};
+
 /** A line to sign on with finger, pen or mouse. */
-export function DrawPad({ ref, onEmpty }: { ref: Ref<Pad>; onEmpty: (empty: boolean) => void }) {
+export function DrawPad({ ref, strokes, onEmpty }: Props) {
   const t = translator("sign");
   const canvas = useRef<HTMLCanvasElement>(null);
   const pad = useRef<SignaturePad>(null);
@@ -19,15 +27,17 @@ export function DrawPad({ ref, onEmpty }: { ref: Ref<Pad>; onEmpty: (empty: bool
     if (!surface) return;
     const drawing = new SignaturePad(surface, { penColor: "#10233f", minWidth: 0.9, maxWidth: 2.8 });
     pad.current = drawing;
-    drawing.addEventListener("endStroke", () => report.current(drawing.isEmpty()));
+    drawing.addEventListener("endStroke", () => {
+      strokes.current = drawing.toData();
+      report.current(drawing.isEmpty());
+    });
     const resize = () => {
-      const strokes = drawing.toData();
       const ratio = Math.max(window.devicePixelRatio || 1, 2);
       surface.width = surface.offsetWidth * ratio;
       surface.height = surface.offsetHeight * ratio;
       surface.getContext("2d")?.scale(ratio, ratio);
       drawing.clear();
-      drawing.fromData(strokes);
+      drawing.fromData(strokes.current);
     };
     resize();
     const observer = new ResizeObserver(resize);
@@ -36,8 +46,9 @@ export function DrawPad({ ref, onEmpty }: { ref: Ref<Pad>; onEmpty: (empty: bool
       observer.disconnect();
       drawing.off();
     };
-  }, []);
+  }, [strokes]);
   const clear = () => {
+    strokes.current = [];
     pad.current?.clear();
     onEmpty(true);
   };

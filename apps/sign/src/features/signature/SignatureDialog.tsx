@@ -1,9 +1,10 @@
-import { Button, FileButton, Modal, SegmentedControl, TextInput } from "@mantine/core";
+import { Button, FileButton, SegmentedControl, TextInput } from "@mantine/core";
 import { useRef, useState } from "react";
 import type { SignatureInput, SigningView } from "../../../../../server/features/signing/contract.ts";
 import { signatureFonts } from "../../../../../server/features/signing/contract.ts";
 import { translator } from "../../../../shared/i18n.ts";
-import { DrawPad, type Pad } from "./DrawPad.tsx";
+import { Dialog } from "../../../../shared/ui/kit/Dialog.tsx";
+import { DrawPad, type Pad, type Strokes } from "./DrawPad.tsx";
 import { pictureOf } from "./image.ts";
 import { SignaturePicture } from "./SignaturePicture.tsx";
 
@@ -35,8 +36,12 @@ export function SignatureDialog({ kind, view, before, onClose, onSave }: Props) 
   const [empty, setEmpty] = useState(true);
   const [failed, setFailed] = useState(false);
   const pad = useRef<Pad>(null);
+  const strokes = useRef<Strokes>([]);
+  const reset = useRef<() => void>(null);
 
   const take = async (file: File | null) => {
+    // Else the browser says nothing when the same file is chosen once more.
+    reset.current?.();
     if (!file) return;
     try {
       setPicture(await pictureOf(file));
@@ -56,13 +61,12 @@ export function SignatureDialog({ kind, view, before, onClose, onSave }: Props) 
     if (signature) onSave(signature);
   };
   return (
-    <Modal
+    <Dialog
       opened
       onClose={onClose}
       title={t(kind === "initials" ? "signature.initialsTitle" : "signature.title")}
       centered
       size="lg"
-      closeButtonProps={{ "aria-label": translator("common")("close") }}
     >
       {methods.length > 1 && (
         <SegmentedControl
@@ -74,7 +78,7 @@ export function SignatureDialog({ kind, view, before, onClose, onSave }: Props) 
           mb="md"
         />
       )}
-      {method === "draw" && <DrawPad ref={pad} onEmpty={setEmpty} />}
+      {method === "draw" && <DrawPad ref={pad} strokes={strokes} onEmpty={setEmpty} />}
       {method === "type" && (
         <>
           <TextInput
@@ -115,7 +119,7 @@ export function SignatureDialog({ kind, view, before, onClose, onSave }: Props) 
           ) : (
             <p className="soft">{t("signature.uploadHint")}</p>
           )}
-          <FileButton accept="image/png,image/jpeg,image/webp" onChange={(file) => void take(file)}>
+          <FileButton resetRef={reset} accept="image/png,image/jpeg,image/webp" onChange={(file) => void take(file)}>
             {(props) => (
               <Button variant="default" {...props}>
                 {t(picture ? "signature.other" : "signature.pick")}
@@ -138,7 +142,7 @@ export function SignatureDialog({ kind, view, before, onClose, onSave }: Props) 
           {t(kind === "initials" ? "signature.useInitials" : "signature.use")}
         </Button>
       </div>
-    </Modal>
+    </Dialog>
   );
 }
 

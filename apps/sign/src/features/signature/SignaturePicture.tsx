@@ -21,8 +21,9 @@ type Ink = { width: number; ascent: number; descent: number };
 
 /** Set by the same rule as in the document (workers/typst/overlay.typ): what is shown is what is signed. */
 function TypedSignature({ text, font, width, height }: { text: string; font: string; width: number; height: number }) {
-  const ink = useInk(text, font);
-  if (!ink) return null;
+  const measured = useMeasured(text, font);
+  if (!measured) return null;
+  const { ink, ...shown } = measured;
   const scale = Math.min((width * 0.9) / ink.width, (height * 0.92) / (ink.ascent + ink.descent));
   const left = (width - ink.width * scale) / 2;
   const baseline = (height - (ink.ascent + ink.descent) * scale) / 2 + ink.ascent * scale;
@@ -34,27 +35,32 @@ function TypedSignature({ text, font, width, height }: { text: string; font: str
       height={height}
       viewBox={`0 0 ${width} ${height}`}
     >
-      <text x={left} y={baseline} fontSize={100 * scale} style={{ fontFamily: `"${font}"` }}>
-        {text}
+      <text x={left} y={baseline} fontSize={100 * scale} style={{ fontFamily: `"${shown.font}"` }}>
+        {shown.text}
       </text>
     </svg>
   );
 }
 
-function useInk(text: string, font: string): Ink | null {
-  const [ink, setInk] = useState<Ink | null>(null);
+type Measured = { text: string; font: string; ink: Ink };
+
+/** The last text that was measured, with what it takes: another one set by that would not fit its box. */
+function useMeasured(text: string, font: string): Measured | null {
+  const [measured, setMeasured] = useState<Measured | null>(null);
   useEffect(() => {
     let live = true;
+    const take = () => {
+      if (!live) return;
+      const ink = measure(text, font);
+      setMeasured(ink && { text, font, ink });
+    };
     // Measured only once the face is there: another one has other letters.
-    document.fonts.load(`100px "${font}"`, text).then(
-      () => live && setInk(measure(text, font)),
-      () => live && setInk(measure(text, font)),
-    );
+    document.fonts.load(`100px "${font}"`, text).then(take, take);
     return () => {
       live = false;
     };
   }, [text, font]);
-  return ink;
+  return measured;
 }
 
 function measure(text: string, font: string): Ink | null {

@@ -22,7 +22,7 @@ import { SetUpAcme } from "./SetUpAcme.tsx";
 const t = translator("console");
 const changes = [getAcme, getTls];
 /** How often what moves is asked for, in milliseconds. */
-const everyMs = 5000;
+export const everyMs = 5000;
 const tones = {
   off: "neutral",
   working: "busy",

@@ -11,19 +11,22 @@ export function useKeptFocus(within: RefObject<HTMLElement | null>): void {
     const root = within.current;
     if (!root) return;
     let last: Place | null = null;
+    /** Nothing has the focus, or the page's content as a whole has: a dialog leaves it there when what asked has gone or rests. */
+    const isNowhere = (element: Element | null) => element?.contains(root) ?? false;
+    const giveOn = () => last && heirOf(last, root)?.focus();
     const onFocus = ({ target }: FocusEvent) => {
       if (!(target instanceof HTMLElement)) return;
-      if (root.contains(target)) last = placeOf(target, root);
-      // A question before the act: it gives the focus back to what asked, which may have gone by then.
+      if (isNowhere(target)) giveOn();
+      else if (root.contains(target)) last = placeOf(target, root);
       else if (!target.closest("[role=dialog]")) last = null;
     };
     // Whoever clicks beside everything wants no focus.
     const onPress = ({ target }: PointerEvent) => {
-      if (target instanceof Node && root.contains(target)) last = null;
+      if (!(target instanceof Element) || last?.element.contains(target)) return;
+      if (root.contains(target) || isNowhere(target)) last = null;
     };
     const observer = new MutationObserver(() => {
-      if (last === null || document.activeElement !== document.body) return;
-      heirOf(last, root)?.focus();
+      if (isNowhere(document.activeElement)) giveOn();
     });
     document.addEventListener("focusin", onFocus);
     document.addEventListener("pointerdown", onPress, true);

@@ -1,0 +1,43 @@
+import { useLayoutEffect } from "react";
+
+/** What a closing dialog gives back, a moment later; one that opens in its place takes that over. */
+let owed: { to: HTMLElement | null; timer: ReturnType<typeof setTimeout> } | null = null;
+/** By then whatever follows the dialog has taken the focus itself, if it wants it. */
+const afterMs = 10;
+
+/**
+ * Gives the focus back to where it was before a dialog opened: when the dialog closes, and when it is taken off the page. When
+ * that place is gone, the page's content has it, so that the keyboard goes on from there (WCAG 2.4.3).
+ */
+export function useFocusBack(opened: boolean): void {
+  useLayoutEffect(() => {
+    if (!opened) return;
+    const from = takeOver();
+    return () => {
+      const inside = document.activeElement;
+      owed = { to: from, timer: setTimeout(giveBack, afterMs, inside) };
+    };
+  }, [opened]);
+}
+
+function takeOver(): HTMLElement | null {
+  if (owed) {
+    clearTimeout(owed.timer);
+    const { to } = owed;
+    owed = null;
+    return to;
+  }
+  const { activeElement, body } = document;
+  return activeElement instanceof HTMLElement && activeElement !== body ? activeElement : null;
+}
+
+function giveBack(inside: Element | null): void {
+  const to = owed?.to ?? null;
+  owed = null;
+  const { activeElement, body } = document;
+  if (activeElement !== null && activeElement !== body && activeElement !== inside) return;
+  to?.focus({ preventScroll: true });
+  if (to === null || document.activeElement !== to) {
+    document.querySelector<HTMLElement>("main[tabindex]")?.focus({ preventScroll: true });
+  }
+}
