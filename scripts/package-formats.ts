@@ -13,7 +13,7 @@ import {
 } from "node:fs";
 import path from "node:path";
 import { root } from "./package-modules.ts";
-import { below, date, type Release, sha256 } from "./package-tree.ts";
+import { below, date, type Release, sha256, writeMode } from "./package-tree.ts";
 
 /** Packages of one release. Every one holds the same files; only what puts them in place differs. */
 
@@ -59,7 +59,7 @@ export function writePayload(release: Release, payload: string): void {
     const text = printedBy(release, args);
     for (const to of places) {
       mkdirSync(path.dirname(path.join(payload, to)), { recursive: true });
-      writeFileSync(path.join(payload, to), text, { mode: 0o644 });
+      writeMode(path.join(payload, to), text, 0o644);
     }
   }
   execFileSync("gzip", ["-n9", path.join(payload, "usr/share/man/man1/signet.1")]);
@@ -69,7 +69,7 @@ export function writePayload(release: Release, payload: string): void {
   place(path.join(root, "installer/README.md"), path.join(docs, "README.md"), 0o644);
   const copyright =
     "Signet is proprietary. What it contains of others: THIRD-PARTY-LICENCES.txt in /usr/lib/signet/release.\n";
-  writeFileSync(path.join(docs, "copyright"), copyright, { mode: 0o644 });
+  writeMode(path.join(docs, "copyright"), copyright, 0o644);
   for (const name of below(path.join(docs, "examples"))) chmodSync(path.join(docs, "examples", name), 0o644);
   date(payload, release.epoch);
 }
@@ -120,12 +120,12 @@ function writeDeb({ version, epoch }: Release, payload: string, out: string, lev
     GLIBC: glibc(),
   };
   mkdirSync(control);
-  writeFileSync(path.join(control, "control"), filled("debian/control", values), { mode: 0o644 });
+  writeMode(path.join(control, "control"), filled("debian/control", values), 0o644);
   for (const script of ["preinst", "postinst", "prerm", "postrm"])
-    writeFileSync(path.join(control, script), filled(`debian/${script}`, { VERSION: version }), { mode: 0o755 });
-  writeFileSync(path.join(control, "conffiles"), "/etc/signet/signet.env\n", { mode: 0o644 });
+    writeMode(path.join(control, script), filled(`debian/${script}`, { VERSION: version }), 0o755);
+  writeMode(path.join(control, "conffiles"), "/etc/signet/signet.env\n", 0o644);
   const sums = execFileSync("md5sum", ["--", ...names.filter((name) => !name.startsWith("etc/"))], { cwd: payload });
-  writeFileSync(path.join(control, "md5sums"), sums, { mode: 0o644 });
+  writeMode(path.join(control, "md5sums"), sums, 0o644);
   date(payload, epoch);
   const file = path.join(out, `signet-server_${version}_${debian}.deb`);
   tool(
@@ -161,7 +161,7 @@ function writeRpm({ version, epoch }: Release, payload: string, out: string, lev
 
 function writeTar({ version, epoch }: Release, payload: string, out: string, level: string): string {
   const name = `signet-server-${version}-linux-${process.arch}`;
-  writeFileSync(path.join(payload, "install.sh"), filled("install.sh", { VERSION: version }), { mode: 0o755 });
+  writeMode(path.join(payload, "install.sh"), filled("install.sh", { VERSION: version }), 0o755);
   date(payload, epoch);
   const plain = path.join(out, `${name}.tar`);
   const same = ["--sort=name", `--mtime=@${epoch}`, "--owner=0", "--group=0", "--numeric-owner", "--format=gnu"];

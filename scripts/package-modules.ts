@@ -10,10 +10,12 @@ export const root = path.resolve(import.meta.dirname, "..");
 const entries = ["server/main.ts", "workers/tasks.ts", "server/kernel/blob-check-thread.ts"];
 /** Packages named by no import: the typesetter finds its fonts by their folder. */
 const named = /@expo-google-fonts\/\$\{/;
-/** What these packages need only to compile themselves, or for a command line of their own. */
+/** What these packages need only to compile themselves, for a command line of their own, or elsewhere. */
 const notAtRunTime: Readonly<Record<string, readonly string[]>> = {
   sqlite3: ["node-addon-api", "node-gyp", "prebuild-install", "tar"],
   qrcode: ["yargs"],
+  // It draws outside of browsers, where we do not use it.
+  "pdfjs-dist": ["@napi-rs/canvas"],
 };
 
 const Names = z.record(z.string(), z.string()).default({});

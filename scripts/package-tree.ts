@@ -115,7 +115,13 @@ function put(release: string, { from, to, mode }: ShippedFile): void {
 }
 
 function write(release: string, name: string, text: string): void {
-  writeFileSync(path.join(release, name), text, { mode: 0o644 });
+  writeMode(path.join(release, name), text, 0o644);
+}
+
+/** Writes a file with exactly this mode, whatever the umask of whoever builds. */
+export function writeMode(file: string, content: string | NodeJS.ArrayBufferView, mode: number): void {
+  writeFileSync(file, content);
+  chmodSync(file, mode);
 }
 
 const json = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`;

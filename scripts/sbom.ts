@@ -4,6 +4,7 @@ import path from "node:path";
 import { z } from "zod";
 import { closureOf, type NpmPackage, readLock, root } from "./package-modules.ts";
 import { identifiers, isAccepted } from "./sbom-licence.ts";
+import { type NativePart, nativeParts } from "./sbom-native.ts";
 
 /** What others wrote in a release: as CycloneDX 1.6, and as one text with every licence. */
 
@@ -90,6 +91,10 @@ export function billOfMaterials(product: Product): Record<string, unknown> {
     },
     components,
     dependencies,
+    // What is found inside compiled files may not be all.
+    compositions: [
+      { aggregate: "incomplete", assemblies: all.filter((one) => nativeParts(one).length > 0).map(purlOf) },
+    ],
   };
   return {
     $schema: "http://cyclonedx.org/schema/bom-1.6.schema.json",
@@ -118,6 +123,26 @@ function component(one: NpmPackage, installed: boolean) {
       ? { hashes: [{ alg: "SHA-512", content: Buffer.from(one.integrity.slice(7), "base64").toString("hex") }] }
       : {}),
     properties: [{ name: "signet:shipped-in", value: installed ? "node_modules" : "pages" }],
+    ...inside(one),
+  };
+}
+
+/** What is compiled into it, as parts of this part. */
+function inside(one: NpmPackage) {
+  const parts = nativeParts(one);
+  if (parts.length === 0) return {};
+  return {
+    components: parts.map(({ name, version, purl, licence }) => ({
+      type: "library",
+      "bom-ref": `${purlOf(one)}#${purl}`,
+      name,
+      ...(version === null ? {} : { version }),
+      purl,
+      scope: "required",
+      ...(licence === null
+        ? {}
+        : { licenses: [{ license: isAccepted(licence) ? { id: licence } : { name: licence } }] }),
+    })),
   };
 }
 
@@ -137,10 +162,29 @@ export function thirdPartyLicences(product: Pick<Product, "name" | "packages" | 
   const parts = shipped(product).map((one) => {
     const texts = licenceTexts(one.folder);
     const missing = `The package ships no text of it. It names ${JSON.stringify(manifestOf(one.folder).author ?? "nobody")} as its author.`;
-    return section(`${one.name} ${one.version}: ${licenceOf(one)}`, texts.length === 0 ? missing : texts.join("\n\n"));
+    const own = section(
+      `${one.name} ${one.version}: ${licenceOf(one)}`,
+      texts.length === 0 ? missing : texts.join("\n\n"),
+    );
+    return own + nativeLicences(one);
   });
   const opening = "Signet contains the work of others, under these licences.\n\n";
   return `${opening}${section(`${runtime.name === "node" ? "Node.js" : "Electron"} ${runtime.version}`, text)}${parts.join("")}`;
+}
+
+/** What is compiled into a package: each with its text, and in one list those whose text the package does not bring. */
+function nativeLicences(one: NpmPackage): string {
+  const parts = nativeParts(one);
+  const titleOf = ({ name, version }: NativePart) => (version === null ? name : `${name} ${version}`);
+  const known = parts.flatMap((part) => {
+    if (part.licence === null) return [];
+    const texts = part.texts.map((file) => readFileSync(path.join(root, one.folder, file), "utf8"));
+    const without = "Its authors have dedicated it to the public domain.";
+    return section(`${titleOf(part)}, in ${one.name}: ${part.licence}`, texts.join("\n\n") || without);
+  });
+  const others = parts.filter(({ licence }) => licence === null).map(titleOf);
+  const list = `The package is made of these as well, under licences of their own, whose texts it does not bring:\n\n${others.join("\n")}`;
+  return known.join("") + (others.length === 0 ? "" : section(`Compiled into ${one.name} ${one.version}`, list));
 }
 
 const section = (title: string, text: string) =>

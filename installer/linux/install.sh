@@ -1,6 +1,8 @@
 #!/bin/sh
 # Installs what lies beside it, on a Linux with systemd and without deb or rpm packages. `install.sh remove` takes it away again.
 set -eu
+# What is installed is everybody's to read, whatever root's own habit is and however the archive was unpacked.
+umask 022
 cd "$(dirname "$0")"
 if [ "$(id -u)" != 0 ]; then
   echo "install.sh: run it as root" >&2
@@ -20,6 +22,12 @@ if [ -x /usr/lib/signet/deploy ]; then /usr/lib/signet/deploy refuse-downgrade @
 mkdir -p /etc/signet
 if [ ! -e /etc/signet/signet.env ]; then cp etc/signet/signet.env /etc/signet/signet.env; fi
 rm -rf /usr/lib/signet
-cp -a --no-preserve=ownership usr/. /usr/
-chmod 755 /usr /usr/bin /usr/lib /usr/share
+mkdir -p /usr/lib/signet
+cp -R usr/lib/signet/. /usr/lib/signet/
+chmod -R u=rwX,go=rX /usr/lib/signet
+# What is copied takes its folder's label, with which SELinux lets no service start; the releases are the same files.
+if command -v restorecon >/dev/null; then restorecon -R /usr/lib/signet || true; fi
+# One by one: the folders of the system keep their owners, modes and labels.
+find usr -path usr/lib/signet -prune -o -type f -print | while read -r file; do install -D -m 644 "$file" "/$file"; done
+chmod 755 /usr/bin/signet
 /usr/lib/signet/deploy configure @VERSION@

@@ -1,10 +1,12 @@
 ; makensis -DVERSION=1.2.3 -DPAYLOAD=<folder> -DOUTPUT=<file.exe> signet-server.nsi
 ; The folder holds release\ (the server with node.exe) and signet-service.exe (WinSW 3). Silent: /S. Data survives: /PURGE removes it.
+; Over an older installation it is an upgrade: it lies beside before the service stops, and what does not start leaves again.
 Unicode true
 ; Signet needs 64 bits, so its installer may.
 Target amd64-unicode
 !include "LogicLib.nsh"
 !include "FileFunc.nsh"
+!include "WordFunc.nsh"
 !include "x64.nsh"
 
 !define FOLDERS "Software\Signet\Folders"
@@ -15,7 +17,6 @@ Target amd64-unicode
 
 Name "Signet Server"
 OutFile "${OUTPUT}"
-InstallDir "$PROGRAMFILES64\Signet"
 RequestExecutionLevel admin
 SetCompressor lzma
 ShowInstDetails show
@@ -34,7 +35,7 @@ VIAddVersionKey "LegalCopyright" "Signet"
   !uninstfinalize '${SIGNUNINSTALLER}' = 0
 !endif
 
-Page directory
+; No page for the folder: outside of that for programs others may write, and what lies there runs with the service's rights.
 Page instfiles
 UninstPage uninstConfirm
 UninstPage instfiles
@@ -46,46 +47,38 @@ Function .onInit
     Abort
   ${EndIf}
   SetRegView 64
+  StrCpy $INSTDIR "$PROGRAMFILES64\Signet"
+  ; An older installer let the folder be chosen, and its uninstaller says which it was.
+  ReadRegStr $0 HKLM "${UNINSTALL}" "UninstallString"
+  ${If} $0 != ""
+    StrCpy $0 $0 -1 1
+    ${GetParent} $0 $0
+    ${If} ${FileExists} "$0\signet-service.exe"
+      StrCpy $INSTDIR $0
+    ${EndIf}
+  ${EndIf}
 FunctionEnd
 
 Function un.onInit
   SetRegView 64
 FunctionEnd
 
-; Makes $1\Signet closed from its first moment. One that is there is used when an installer noted that it made it, where only
-; administrators write; what anybody else laid there, with settings or a master key of theirs, is not trusted.
-Function OwnFolder
-  System::Call 'kernel32::GetFileAttributesW(w "$1\Signet") i .r2'
-  ${If} $2 <> -1
-    IntOp $3 $2 & 0x400
-    ${If} $3 <> 0
-      SetErrorLevel 1
-      Abort "$1\Signet is a link to another place: remove it, then install again."
-    ${EndIf}
-    ReadRegStr $3 HKLM "${FOLDERS}" "Data"
-    ${If} $3 == "$1\Signet"
-      Return
-    ${EndIf}
-    ; It goes when it is empty.
-    RMDir "$1\Signet"
-    ${If} ${FileExists} "$1\Signet\*.*"
-      SetErrorLevel 1
-      Abort "$1\Signet is there and was not made by this installer: move it away, then install again. Data of yours is put back after that."
-    ${EndIf}
+!include "upgrade.nsh"
+!include "folders.nsh"
+
+; The second way is for a service that is, or is not, registered against all expectation.
+!macro Register FIRST SECOND
+  nsExec::ExecToLog '"$INSTDIR\signet-service.exe" ${FIRST}'
+  Pop $0
+  ${If} $0 != 0
+    nsExec::ExecToLog '"$INSTDIR\signet-service.exe" ${SECOND}'
+    Pop $0
   ${EndIf}
-  System::Call 'advapi32::ConvertStringSecurityDescriptorToSecurityDescriptorW(w "${CLOSED}", i 1, *p .r4, p 0) i .r5'
-  ; SECURITY_ATTRIBUTES of 64 bits.
-  System::Call '*(i 24, i 0, p r4, i 0, i 0) p .r6'
-  ; It fails when somebody was faster.
-  System::Call 'kernel32::CreateDirectoryW(w "$1\Signet", p r6) i .r7'
-  System::Free $6
-  ${If} $5 = 0
-  ${OrIf} $7 = 0
-    SetErrorLevel 1
-    Abort "$1\Signet could not be made."
+  ${If} $0 != 0
+    StrCpy $Failure "The service could not be registered."
+    Call TakeBack
   ${EndIf}
-  WriteRegStr HKLM "${FOLDERS}" "Data" "$1\Signet"
-FunctionEnd
+!macroend
 
 Section "Signet Server"
   ReadEnvStr $1 ProgramData
@@ -93,54 +86,59 @@ Section "Signet Server"
     SetErrorLevel 1
     Abort "The folder of program data is not known."
   ${EndIf}
+  StrCpy $Data "$1\Signet"
+  ReadRegStr $0 HKLM "${UNINSTALL}" "DisplayVersion"
+  ${If} $0 != ""
+    ${VersionCompare} "${VERSION}" $0 $2
+    ${If} $2 = 2
+      SetErrorLevel 1
+      Abort "Version $0 is installed, and ${VERSION} is older: its program does not know this database."
+    ${EndIf}
+  ${EndIf}
   Call OwnFolder
-  IfFileExists "$INSTDIR\signet-service.exe" 0 +2
-    nsExec::ExecToLog '"$INSTDIR\signet-service.exe" stopwait'
-  RMDir /r "$INSTDIR\release"
-  SetOutPath "$INSTDIR"
-  File /r "${PAYLOAD}/release"
-  File "${PAYLOAD}/signet-service.exe"
-  File "signet-service.xml"
-  FileOpen $0 "$INSTDIR\signet.cmd" w
-  FileWrite $0 '@set "SIGNET_DATA_DIR=%ProgramData%\Signet\data"$\r$\n'
-  FileWrite $0 '@"%~dp0release\bin\node.exe" "%~dp0release\server\main.ts" %*$\r$\n'
-  FileClose $0
-  IfFileExists "$1\Signet\data\*.*" +2 0
-    CreateDirectory "$1\Signet\data"
-  CreateDirectory "$1\Signet\logs"
-
-  nsExec::ExecToLog '"$INSTDIR\signet-service.exe" install'
-  Pop $0
-  ${If} $0 != 0
-    ; It is registered already: an update.
-    nsExec::ExecToLog '"$INSTDIR\signet-service.exe" refresh'
+  Call FinishCutOff
+  Call LayBeside
+  StrCpy $Running 0
+  StrCpy $Upgrade 0
+  ${If} ${FileExists} "$INSTDIR\signet-service.exe"
+    Call StopForUpgrade
+  ${EndIf}
+  Call Exchange
+  ${If} $Upgrade = 1
+    !insertmacro Register "refresh" "install"
+  ${Else}
+    !insertmacro Register "install" "refresh"
+  ${EndIf}
+  Call CloseData
+  ${If} $Upgrade = 0
+    nsExec::ExecToLog '"$INSTDIR\signet-service.exe" start'
     Pop $0
+  ${ElseIf} $Running = 1
+    Call StartUpgraded
+  ${Else}
+    DetailPrint "The service was stopped, and stays so."
   ${EndIf}
-  ; The data is for the service and the administrators alone. The virtual account exists once the service does.
-  nsExec::ExecToLog 'icacls "$1\Signet" /setowner *S-1-5-32-544'
-  Pop $0
-  nsExec::ExecToLog 'icacls "$1\Signet" /inheritance:r /grant:r "NT SERVICE\Signet:(OI)(CI)M" "*S-1-5-18:(OI)(CI)F" "*S-1-5-32-544:(OI)(CI)F"'
-  Pop $0
-  ${If} $0 != 0
-    SetErrorLevel 1
-    Abort "The data folder could not be closed to others."
-  ${EndIf}
-  nsExec::ExecToLog '"$INSTDIR\signet-service.exe" start'
-  Pop $0
+  Call Clean
 
   WriteUninstaller "$INSTDIR\uninstall.exe"
   WriteRegStr HKLM "${UNINSTALL}" "DisplayName" "Signet Server"
   WriteRegStr HKLM "${UNINSTALL}" "DisplayVersion" "${VERSION}"
   WriteRegStr HKLM "${UNINSTALL}" "Publisher" "Signet"
+  WriteRegStr HKLM "${UNINSTALL}" "InstallLocation" "$INSTDIR"
   WriteRegStr HKLM "${UNINSTALL}" "UninstallString" '"$INSTDIR\uninstall.exe"'
   WriteRegStr HKLM "${UNINSTALL}" "QuietUninstallString" '"$INSTDIR\uninstall.exe" /S'
   WriteRegDWORD HKLM "${UNINSTALL}" "NoModify" 1
 SectionEnd
 
 Section "Uninstall"
-  nsExec::ExecToLog '"$INSTDIR\signet-service.exe" stopwait'
+  nsExec::ExecToLog '"$INSTDIR\signet-service.exe" stop'
+  Pop $0
   nsExec::ExecToLog '"$INSTDIR\signet-service.exe" uninstall'
+  Pop $0
   RMDir /r "$INSTDIR\release"
+  RMDir /r "$INSTDIR\next"
+  RMDir /r "$INSTDIR\before"
+  RMDir /r "$INSTDIR\database"
   Delete "$INSTDIR\signet-service.exe"
   Delete "$INSTDIR\signet-service.xml"
   Delete "$INSTDIR\signet.cmd"
@@ -153,9 +151,15 @@ Section "Uninstall"
   ${IfNot} ${Errors}
     ReadEnvStr $1 ProgramData
     ${If} $1 != ""
-      RMDir /r "$1\Signet"
-      DeleteRegKey HKLM "${FOLDERS}"
-      DeleteRegKey /ifempty HKLM "Software\Signet"
+      Push "$1\Signet"
+      Call un.Erase
+      ${If} ${FileExists} "$1\Signet\*.*"
+        DetailPrint "$1\Signet is left with what could not be deleted, or is a link: delete it yourself."
+        SetErrorLevel 1
+      ${Else}
+        DeleteRegKey HKLM "${FOLDERS}"
+        DeleteRegKey /ifempty HKLM "Software\Signet"
+      ${EndIf}
     ${EndIf}
   ${EndIf}
 SectionEnd

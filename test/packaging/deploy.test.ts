@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { chmod, mkdir, mkdtemp, readdir, readFile, readlink, rm, symlink, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, readdir, readFile, readlink, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -63,6 +63,28 @@ fi`,
   expect(await readFile(path.join(data, "signet.db-wal"), "utf8")).toBe("log of before");
 });
 
+test("a package that cannot start because the data's volume is away touches nothing of it once it is back", async () => {
+  const { at, program, run } = await openMachine();
+  await program("bin/systemctl", "exit 0");
+  expect(run("deploy", "configure", "1.0.0")).toMatchObject({ status: 0, stderr: "" });
+  const data = at("var/lib/signet");
+  await writeFile(path.join(data, "signet.db"), "database");
+  await writeFile(path.join(data, "signet.db-wal"), "log");
+  await rename(data, at("volume"));
+  // It failed, as it does with every release until the volume is there.
+  await program(
+    "bin/systemctl",
+    `case "$*" in *is-active*) exit 1 ;; show*) echo failed ;; start*) [ -d ${data} ] ;; esac`,
+  );
+  expect(run("deploy", "configure", "1.1.0").status).toBe(1);
+  expect(await readlink(at("opt/signet/current"))).toBe("releases/1.0.0");
+  expect(existsSync(at("opt/signet/.upgrade"))).toBe(false);
+  await rename(at("volume"), data);
+  expect(run("deploy", "configure", "1.1.0").status).toBe(0);
+  expect(await readlink(at("opt/signet/current"))).toBe("releases/1.1.0");
+  expect(await readFile(path.join(data, "signet.db-wal"), "utf8")).toBe("log");
+});
+
 test("a package whose installation was cut off while it removed what it had replaced is installed again", async () => {
   const { at, program, run } = await openMachine();
   await program("bin/systemctl", "exit 0");
@@ -72,6 +94,36 @@ test("a package whose installation was cut off while it removed what it had repl
   expect(run("deploy", "configure", "1.0.0")).toMatchObject({ status: 0, stderr: "" });
   expect(await readdir(at("opt/signet/releases"))).toEqual(["1.0.0"]);
   expect(existsSync(at("opt/signet/current/bin/node"))).toBe(true);
+});
+
+test("while the same version is installed again there is always one to start, whatever cuts it off", async () => {
+  const { at, program, run } = await openMachine();
+  await program("bin/systemctl", "exit 0");
+  expect(run("deploy", "configure", "1.0.0").status).toBe(0);
+  await writeFile(at("usr/lib/signet/release/again"), "");
+  // Each looks at the place before and after its work, and the one whose turn it is ends whoever called it.
+  for (const name of ["mv", "rm", "cp", "ln"])
+    await program(
+      `bin/${name}`,
+      `look() { [ -x ${at("opt/signet/current/bin/node")} ] || echo "${name} $*" >>${at("gone")}; }
+look "before $@"; /bin/${name} "$@"; status=$?; look "after $@"
+left=$(cat ${at("turns")}); echo $((left - 1)) >${at("turns")}
+if [ "$left" = 1 ]; then kill -KILL $PPID; fi
+exit $status`,
+    );
+  let turns = 0;
+  for (let ended = false; !ended; ) {
+    turns += 1;
+    await writeFile(at("turns"), `${turns}\n`);
+    ended = run("deploy", "configure", "1.0.0").signal === null;
+    await writeFile(at("turns"), "0\n");
+    expect(run("deploy", "configure", "1.0.0"), `cut off after ${turns}`).toMatchObject({ status: 0, stderr: "" });
+    expect(await readlink(at("opt/signet/current"))).toBe("releases/1.0.0");
+    expect(await readdir(at("opt/signet/releases"))).toEqual(["1.0.0"]);
+    expect(existsSync(at("opt/signet/current/again"))).toBe(true);
+  }
+  expect(existsSync(at("gone")) ? await readFile(at("gone"), "utf8") : "").toBe("");
+  expect(turns).toBeGreaterThan(8);
 });
 
 test("whoever took over the service cannot debug what root runs as the service's user", async () => {
@@ -161,7 +213,9 @@ test("purge deletes the data where the settings put it, and nothing that is not 
   await mkdir(at("srv/other/blobs"), { recursive: true });
   for (const spared of ["srv/link", "srv/foreign", "srv/other", "srv/other/../real"]) {
     const folder = `${at()}/${spared}`;
-    expect((await purge(folder)).stderr, spared).toContain(`${folder}, which SIGNET_DATA_DIR named, is left as it is`);
+    expect((await purge(folder)).stderr, spared).toContain(
+      `${folder}, where the data was said to be, is left as it is`,
+    );
   }
   expect((await purge("/")).stderr).toContain("is left as it is");
   expect(await readdir(at("srv"))).toEqual(["foreign", "link", "other", "real"]);

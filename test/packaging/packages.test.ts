@@ -26,13 +26,26 @@ async function pack(name: string, format: Format, version = "1.2.3-rc.1"): Promi
   await writeFile(path.join(release.folder, "bin/node"), '#!/bin/sh\nshift; echo "what signet $* prints"\n', {
     mode: 0o755,
   });
+  // What writeRelease sees to.
+  await chmod(path.join(release.folder, "server/main.ts"), 0o644);
+  await chmod(path.join(release.folder, "bin/node"), 0o755);
   date(release.folder, release.epoch);
   writePayload(release, path.join(at, "payload"));
   return writeFormat(format, release, path.join(at, "payload"), at);
 }
 
+/** The same, by somebody whose files are for nobody else. */
+async function packByCareful(name: string, format: Format): Promise<string> {
+  const before = process.umask(0o077);
+  try {
+    return await pack(name, format);
+  } finally {
+    process.umask(before);
+  }
+}
+
 test("the .deb holds the release, and is the same bytes wherever it is built", async () => {
-  const [one, two] = [await pack("deb-1", "deb"), await pack("deb-2", "deb")];
+  const [one, two] = [await pack("deb-1", "deb"), await packByCareful("deb-2", "deb")];
   expect(sha256(one)).toBe(sha256(two));
   const list = (await run("dpkg-deb", ["--contents", one])).stdout;
   expect(list).toMatch(/^-rw-r----- root\/root .* \.\/etc\/signet\/signet\.env$/m);
@@ -52,7 +65,7 @@ test("the .deb holds the release, and is the same bytes wherever it is built", a
 });
 
 test("the .rpm holds the same files, and is the same bytes wherever it is built", async () => {
-  const [one, two] = [await pack("rpm-1", "rpm"), await pack("rpm-2", "rpm")];
+  const [one, two] = [await pack("rpm-1", "rpm"), await packByCareful("rpm-2", "rpm")];
   expect(sha256(one)).toBe(sha256(two));
   const list = (await run("rpm", ["-qp", "--queryformat", "[%{FILEMODES:perms} %{FILEUSERNAME} %{FILENAMES}\\n]", one]))
     .stdout;
@@ -64,7 +77,7 @@ test("the .rpm holds the same files, and is the same bytes wherever it is built"
 });
 
 test("the .tar.gz brings its installation along, and is the same bytes wherever it is built", async () => {
-  const [one, two] = [await pack("tar-1", "tar.gz"), await pack("tar-2", "tar.gz")];
+  const [one, two] = [await pack("tar-1", "tar.gz"), await packByCareful("tar-2", "tar.gz")];
   expect(sha256(one)).toBe(sha256(two));
   const list = (await run("tar", ["-tvzf", one])).stdout;
   expect(list).toMatch(/^-rwxr-xr-x 0\/0 .* signet-server-1\.2\.3-rc\.1-linux-\w+\/\.?\/?install\.sh$/m);

@@ -10,6 +10,7 @@ import { readLock, root } from "../../scripts/package-modules.ts";
 import { releaseFiles } from "../../scripts/package-tree.ts";
 import { billOfMaterials, nodeRuntime, type Product, thirdPartyLicences } from "../../scripts/sbom.ts";
 import { isAccepted } from "../../scripts/sbom-licence.ts";
+import { nativeParts } from "../../scripts/sbom-native.ts";
 
 const run = promisify(execFile);
 let files: string[];
@@ -93,6 +94,10 @@ const Component = z.object({
     .min(1),
   hashes: z.array(z.object({ alg: z.enum(["SHA-256", "SHA-512"]), content: z.string().regex(/^[0-9a-f]{64,128}$/) })),
 });
+const Host = z.object({
+  purl: z.string(),
+  components: z.array(z.object({ name: z.string(), version: z.string().optional(), purl: z.string() })).optional(),
+});
 const Bom = z.object({
   bomFormat: z.literal("CycloneDX"),
   specVersion: z.literal("1.6"),
@@ -118,6 +123,31 @@ test("the bill of materials names every part once, with version, licence, hash a
     for (const one of dependsOn) expect(listed).toContain(one);
   }
   expect(JSON.stringify(billOfMaterials(product))).toBe(written);
+});
+
+test("what is compiled into packages is named with the versions that it says itself", () => {
+  const { components } = z.object({ components: z.array(Host) }).parse(billOfMaterials(product));
+  const inside = (name: string) => components.find((one) => one.purl.includes(name))?.components ?? [];
+  const script =
+    'new (require("sqlite3").Database)(":memory:").get("select sqlite_version() v", (_, row) => console.log(row.v))';
+  const version = execFileSync(process.execPath, ["-e", script], { cwd: root, encoding: "utf8" }).trim();
+  expect(inside("npm/sqlite3@")).toEqual([expect.objectContaining({ name: "sqlite", version })]);
+  const crates = inside("typst-ts-node-compiler-");
+  const assets = crates.find(({ name }) => name === "typst-assets");
+  expect(crates.length).toBeGreaterThan(100);
+  expect(assets?.purl).toBe(`pkg:cargo/typst-assets@${assets?.version}`);
+  expect(crates.map(({ name }) => name)).toEqual(expect.arrayContaining(["typst", "rustls", "ring", "krilla"]));
+  expect(inside("npm/pdfjs-dist@").map(({ name }) => name)).toEqual(["pdfium-jbig2", "openjpeg", "qcms"]);
+  const text = thirdPartyLicences(product);
+  expect(text).toContain(`\nsqlite ${version}, in sqlite3: public domain\n`);
+  expect(text).toContain("Universite catholique de Louvain");
+  expect(text).toContain(`\ntypst-assets ${assets?.version}\n`);
+  // Every program of the release was looked into.
+  const addons = packages.filter(({ folder }) =>
+    files.some((one) => one.startsWith(`${folder}/`) && one.endsWith(".node")),
+  );
+  for (const one of addons) expect(() => nativeParts(one)).not.toThrow();
+  expect(() => nativeParts({ name: "unheard-of", folder: "node_modules/sqlite3" })).toThrow("look at what is compiled");
 });
 
 test("every part's licence is known, and its text is there", () => {

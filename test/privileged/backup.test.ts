@@ -4,13 +4,13 @@ import { chmod, chown, lstat, mkdir, mkdtemp, readdir, readFile, rm, writeFile }
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { openDeps } from "../../server/compose.ts";
 import { loadConfig } from "../../server/config.ts";
 import { getChecks } from "../../server/features/appliance/checks-contract.ts";
 import { getStatus } from "../../server/features/appliance/status-contract.ts";
 import { getBackupState, startBackup, verifyBackup } from "../../server/features/backup/contract.ts";
 import { makeRecipient } from "../../server/features/backup/recipient.ts";
 import { createLog } from "../../server/kernel/log.ts";
+import { openDeps } from "../../server/open-deps.ts";
 import { signet } from "../features/backup/cli.ts";
 import { ok, publishTemplate, send } from "../features/signing/flow.ts";
 import { administrator } from "../harness/admin.ts";
