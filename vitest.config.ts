@@ -17,10 +17,11 @@ export default defineConfig({
     exclude:
       process.env.SIGNET_TEST_FULL === "1" ? [] : ["test/privileged/**", "test/features/update/restoring.test.ts"],
     // Generous: a busy machine is no failure, and what hangs is told all the same.
-    testTimeout: 120_000,
-    hookTimeout: 180_000,
+    // A single wait of a browser ends after 100 s and says what for, so a test has more.
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
     // A second, the default, is no proof of anything on a busy machine.
-    expect: { poll: { timeout: 15_000 } },
+    expect: { poll: { timeout: 60_000 } },
     // What fails is tried once more, so that one accident in three thousand tests does not hide the rest; `npm test` names
     // every test that needed its second try, with what went wrong, and each of them is a defect to be found.
     retry: 1,

@@ -6,11 +6,11 @@ import { setTimeout as delay } from "node:timers/promises";
 import { Pool } from "undici";
 import { createClient } from "../../server/commands/demo/client.ts";
 import { publishTemplate, sendEnvelope, waitFor } from "../../server/commands/demo/main-job.ts";
-import { openDeps } from "../../server/compose.ts";
 import { loadConfig } from "../../server/config.ts";
 import { createApiKey, createOrganization } from "../../server/features/identity/service.ts";
 import { createLog } from "../../server/kernel/log.ts";
 import { permissions } from "../../server/kernel/wire.ts";
+import { openDeps } from "../../server/open-deps.ts";
 import { median } from "./median.ts";
 import type { BenchResult } from "./seal.ts";
 

@@ -109,7 +109,7 @@ async function measureSpeed({ app, home, recipient }: Bench, backupFirst: boolea
   const manifest = await target.read();
   const opened = openAsAppliance(manifest, app.deps.secrets);
   const about = { to, masterKeyFile: path.join(to, "master.key"), clock: app.deps.clock, actor: null };
-  const machine = machineOf(target, manifest, opened.backupKey);
+  const machine = await machineOf(target, manifest, opened.backupKey);
   const restore = await time(() =>
     restoreBackup({ target, manifest, opened: { ...opened, machine }, ...about, told: () => undefined }),
   );

@@ -32,7 +32,7 @@ export function multiplyEnvelopes(file: string, originals: readonly string[], wa
       if (source) insert(db, statements, source, copy, sealed);
       if (copy % copyEachTransaction === copyEachTransaction - 1 || copy === wanted - 1) db.exec("COMMIT");
     }
-    db.exec("PRAGMA optimize; PRAGMA wal_checkpoint(TRUNCATE)");
+    db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
     return sealed;
   } finally {
     db.close();

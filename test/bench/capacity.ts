@@ -13,7 +13,7 @@ import {
   waitFor,
   waitForSeal,
 } from "../../server/commands/demo/main-job.ts";
-import { type Appliance, openDeps, startAppliance } from "../../server/compose.ts";
+import { type Appliance, startAppliance } from "../../server/compose.ts";
 import { loadConfig } from "../../server/config.ts";
 import { Envelope } from "../../server/features/envelopes/contract.ts";
 import { anchorNow } from "../../server/features/evidence/anchoring.ts";
@@ -25,6 +25,7 @@ import { SigningExchange, SigningView } from "../../server/features/signing/cont
 import { newId } from "../../server/kernel/ids.ts";
 import { createLog } from "../../server/kernel/log.ts";
 import { permissions } from "../../server/kernel/wire.ts";
+import { openDeps } from "../../server/open-deps.ts";
 import { freePort } from "../crash/scenario.ts";
 import { multiplyEnvelopes } from "./capacity-rows.ts";
 import { median } from "./median.ts";

@@ -6,10 +6,10 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
-import { openDeps } from "../../server/compose.ts";
 import { loadConfig } from "../../server/config.ts";
 import { fsck } from "../../server/features/evidence/fsck.ts";
 import { createLog } from "../../server/kernel/log.ts";
+import { openDeps } from "../../server/open-deps.ts";
 import { median } from "./median.ts";
 import type { BenchResult } from "./seal.ts";
 

@@ -5,11 +5,11 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { waitFor } from "../../server/commands/demo/main-job.ts";
-import { openDeps } from "../../server/compose.ts";
 import { loadConfig } from "../../server/config.ts";
 import { hashPassword } from "../../server/features/identity/password.ts";
 import { createPerson } from "../../server/features/identity/people.ts";
 import { createLog } from "../../server/kernel/log.ts";
+import { openDeps } from "../../server/open-deps.ts";
 import { mannWhitney, median, quartiles } from "./median.ts";
 import type { BenchResult } from "./seal.ts";
 

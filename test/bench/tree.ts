@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto";
 import { mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { openDeps, startAppliance } from "../../server/compose.ts";
+import { startAppliance } from "../../server/compose.ts";
 import { loadConfig } from "../../server/config.ts";
 import { leafBytes, toHex } from "../../server/features/evidence/anchor.ts";
 import type { Leaf } from "../../server/features/evidence/contract.ts";
@@ -13,6 +13,7 @@ import * as store from "../../server/features/evidence/store.ts";
 import { appendLeaf, inclusionProof, sha256 } from "../../server/features/evidence/tree.ts";
 import type { Deps } from "../../server/kernel/deps.ts";
 import { createLog } from "../../server/kernel/log.ts";
+import { openDeps } from "../../server/open-deps.ts";
 import { median } from "./median.ts";
 import type { BenchResult } from "./seal.ts";
 

@@ -169,7 +169,7 @@ test("every page, with as much trouble as can be had at once", async () => {
   }
   expect(problems).toEqual([]);
   await page.context().close();
-}, 180_000);
+});
 
 test("what is refused: its kind in German, the appliance's own words as a quotation", async () => {
   const { page } = await openConsole(browser, main, { locale: "de-DE", page: "network" });
@@ -219,4 +219,4 @@ test("while no appliance answers: stopped, starting, broken, and not one that wa
       if ("closeAllConnections" in server) server.closeAllConnections();
     }
   }
-}, 120_000);
+});

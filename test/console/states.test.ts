@@ -1,13 +1,16 @@
 import { once } from "node:events";
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { createServer as createHttpServer } from "node:http";
 import { createServer, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { startFaultBeside } from "../../server/kernel/wire.ts";
+import { startAppliance } from "../harness/appliance.ts";
 import { axeFinds } from "./axe.ts";
 import { startMain } from "./main-process.ts";
+import { picture } from "./picture.ts";
 import { chooseAppliance, openConsole, startBrowser } from "./window.ts";
 
 /** What the console shows while no appliance answers: the real bundles in Chromium, at sockets that are as they must not be. */
@@ -61,12 +64,50 @@ async function show(
 }
 const commands = (page: Page) =>
   page.locator("main input[readonly]").evaluateAll((fields) => fields.map((field) => Reflect.get(field, "value")));
-const buttons = (page: Page) => page.getByRole("main").getByRole("button").allTextContents();
+const buttons = async (page: Page) =>
+  (await page.getByRole("main").getByRole("button").allTextContents()).filter((text) => text !== "Copy");
+
+const stoppedCommands = ["sudo systemctl start signet", "sudo signet doctor", "sudo journalctl -u signet -n 50"];
+
+test("stopped because its last start failed: the cause, and what finds out more, in English and German", async () => {
+  const dataDir = path.join(folder, "data");
+  const taken = createServer();
+  taken.listen(0, "127.0.0.1");
+  await once(taken, "listening");
+  closers.push(() => new Promise((resolve) => taken.close(resolve)));
+  const address = taken.address();
+  const port = String(typeof address === "object" ? address?.port : 0);
+  // Elsewhere than the data folder, as the packages have it: its users may not look into that.
+  const socket = path.join(folder, "admin.sock");
+  const env = { SIGNET_PORT: port, SIGNET_ADMIN_SOCKET: socket };
+  await expect(startAppliance({ folder: dataDir, env })).rejects.toThrow("is taken by another program");
+  expect(statSync(startFaultBeside(socket)).mode & 0o777).toBe(0o640);
+  const { page, done } = await show(socket, false, "Stopped");
+  await page.getByText("The last start failed,").waitFor();
+  await page.getByText(new RegExp(`port ${port} on .* is taken by another program`)).waitFor();
+  await expect.poll(() => commands(page)).toEqual(stoppedCommands);
+  await picture(page, "stopped-last-start");
+  await done();
+  const german = await openConsole(browser, main, { locale: "de-DE" });
+  await german.page.getByText("Der letzte Start ist gescheitert,").waitFor();
+  // What the appliance said stays as it was said, and is marked as English.
+  await german.page.locator("q[lang=en]", { hasText: "is taken by another program" }).waitFor();
+  await german.page.getByText("Sehen, was nicht stimmt und was zu tun ist").waitFor();
+  expect(german.problems).toEqual([]);
+  await german.page.context().close();
+  // Of another machine's appliance it says nothing.
+  const far = await show(socket, true, "Stopped");
+  expect(await far.page.getByText("The last start failed,").count()).toBe(0);
+  await far.done();
+  const app = await startAppliance({ folder: dataDir, env: { SIGNET_ADMIN_SOCKET: socket } });
+  await app.stop();
+  expect(existsSync(startFaultBeside(socket))).toBe(false);
+});
 
 test("stopped: the service can be started, here or in a terminal", async () => {
   const { page, done } = await show(path.join(folder, "none.sock"), false, "Stopped");
-  await expect.poll(() => commands(page)).toEqual(["sudo systemctl start signet", "sudo journalctl -u signet -n 50"]);
-  expect((await buttons(page)).filter((text) => text !== "Copy")).toEqual(["Start the service", "Check again"]);
+  await expect.poll(() => commands(page)).toEqual(stoppedCommands);
+  await expect.poll(() => buttons(page)).toEqual(["Start the service", "Check again"]);
   await done();
 });
 
@@ -74,7 +115,7 @@ test("starting: nothing is started once more, and it says how to see how far it 
   const { page, done } = await show(await listen(createServer(), "silent.sock"), false, "Starting");
   await page.getByText("takes connections and does not answer yet").waitFor();
   await expect.poll(() => commands(page)).toEqual(["sudo journalctl -u signet -n 50"]);
-  expect((await buttons(page)).filter((text) => text !== "Copy")).toEqual(["Check again"]);
+  await expect.poll(() => buttons(page)).toEqual(["Check again"]);
   await done();
 });
 
@@ -83,7 +124,7 @@ test("broken: the cause in its own words, a restart and the log", async () => {
   const { page, done } = await show(await listen(stranger, "stranger.sock"), false, "Broken");
   await page.getByText("The appliance answered with status 500, which cannot be understood.").waitFor();
   await expect.poll(() => commands(page)).toEqual(["sudo systemctl restart signet", "sudo journalctl -u signet -n 50"]);
-  expect((await buttons(page)).filter((text) => text !== "Copy")).toEqual(["Restart the service", "Check again"]);
+  await expect.poll(() => buttons(page)).toEqual(["Restart the service", "Check again"]);
   await done();
 });
 
@@ -100,8 +141,8 @@ test("not allowed: which group it takes, and nothing that only an administrator 
   await page.getByRole("button", { name: "Check again" }).click();
   await page.getByRole("heading", { level: 1, name: "Not allowed", exact: true }).waitFor();
   await page.getByText("sudo usermod -aG signet-admin").waitFor();
-  expect(await commands(page)).toEqual([]);
-  expect((await buttons(page)).filter((text) => text !== "Copy")).toEqual(["Check again"]);
+  await expect.poll(() => commands(page)).toEqual([]);
+  await expect.poll(() => buttons(page)).toEqual(["Check again"]);
   await done();
 });
 
@@ -109,8 +150,8 @@ test("remote: how the forwarding is set up again, and nothing of this machine", 
   const socket = path.join(folder, "forwarded.sock");
   const { page, done } = await show(socket, true, "Stopped");
   await page.getByText(`ssh -N -L ${socket}:/run/signet/admin.sock signet.example.com`).waitFor();
-  expect(await commands(page)).toEqual(["sudo systemctl status signet"]);
-  expect((await buttons(page)).filter((text) => text !== "Copy")).toEqual(["Check again"]);
+  await expect.poll(() => commands(page)).toEqual(["sudo systemctl status signet"]);
+  await expect.poll(() => buttons(page)).toEqual(["Check again"]);
   await done();
 });
 

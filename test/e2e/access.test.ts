@@ -30,7 +30,7 @@ beforeAll(async () => {
   await buildApps();
   app = await startSignIn();
   browser = await launch();
-}, 120_000);
+});
 beforeEach(async () => {
   ({ email, id: user } = await addPerson(app));
 });
@@ -75,7 +75,7 @@ describe("sign-in", () => {
     expect(pathOf(page)).toBe("/sign-in");
     await page.getByRole("button", { name: "Sign in", exact: true }).click();
     await page.getByText("Enter an e-mail address").waitFor();
-    expect(await page.evaluate(() => document.activeElement?.getAttribute("name"))).toBe("email");
+    await expect.poll(() => page.evaluate(() => document.activeElement?.getAttribute("name"))).toBe("email");
     await enterPassword(page, "not the password");
     await page.getByRole("alert").getByText("is not right").waitFor();
     await enterPassword(page);
@@ -146,8 +146,8 @@ test("a forgotten password is replaced", async () => {
   const page = await open("/sign-in");
   await page.getByRole("link", { name: "Forgot password?" }).click();
   await page.getByRole("heading", { name: "Forgot your password?" }).waitFor();
-  // The navigation is told by the heading, which has the focus.
-  expect(await page.evaluate(() => document.activeElement?.tagName)).toBe("H1");
+  // The navigation is told by the heading, which gets the focus once it is drawn.
+  await expect.poll(() => page.evaluate(() => document.activeElement?.tagName)).toBe("H1");
   await page.getByLabel("E-mail address").fill(email);
   await page.getByRole("button", { name: "E-mail me the link" }).click();
   await page.getByText("a link is on its way").waitFor();
@@ -274,9 +274,13 @@ describe("the frame", () => {
     expect(await seriousFindings(page)).toEqual([]);
     await page.keyboard.press("Escape");
     await help.waitFor({ state: "hidden" });
-    await page.keyboard.press("g");
-    await page.keyboard.press("t");
-    await page.waitForURL(`${app.url}/templates`);
+    // They count as one within a second and a half, which a busy machine may need for each of them.
+    const goToTemplates = async () => {
+      await page.keyboard.press("g");
+      await page.keyboard.press("t");
+      return pathOf(page);
+    };
+    await expect.poll(goToTemplates, { timeout: 100_000 }).toBe("/templates");
     await page.getByRole("heading", { name: "Templates", level: 1 }).waitFor();
     expect(await page.title()).toContain("Templates");
     await page.getByRole("button", { name: /Account and display/ }).click();

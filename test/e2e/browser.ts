@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import { type Browser, type BrowserContext, chromium, type Page, type Request } from "playwright-core";
 import { z } from "zod";
 
 /** Debian's Chromium, and what every page of the product must hold: no script error, nothing refused by its policy, no serious finding of axe. */
@@ -34,7 +34,13 @@ export const phone = {
   hasTouch: true,
 };
 
-export type Visit = { page: Page; context: BrowserContext; troubles: string[] };
+export type Visit = {
+  page: Page;
+  context: BrowserContext;
+  troubles: string[];
+  /** What stands on the page, and which of its requests failed or have no answer: for a test that waits in vain. */
+  story: () => Promise<string>;
+};
 
 /** A person's own browser profile with one page; `troubles` gathers what must not happen. */
 export async function visit(browser: Browser, options: Parameters<Browser["newContext"]>[0]): Promise<Visit> {
@@ -57,7 +63,26 @@ export async function visit(browser: Browser, options: Parameters<Browser["newCo
     if (/^https?:$/.test(protocol) && !["127.0.0.1", "localhost"].includes(hostname))
       troubles.push(`request to ${hostname}`);
   });
-  return { page, context, troubles };
+  return { page, context, troubles, story: follow(page) };
+}
+
+function follow(page: Page): () => Promise<string> {
+  const open = new Set<Request>();
+  const failed: string[] = [];
+  page.on("request", (request) => open.add(request));
+  page.on("requestfinished", (request) => open.delete(request));
+  page.on("requestfailed", (request) => {
+    open.delete(request);
+    failed.push(`${request.failure()?.errorText} ${request.url()}`);
+  });
+  page.on("response", (response) => {
+    if (response.status() >= 400) failed.push(`${response.status()} ${response.url()}`);
+  });
+  return async () => {
+    const text = await page.evaluate("document.body.innerText").catch(String);
+    const waiting = [...open].map((request) => request.url());
+    return [page.url(), text, "failed:", ...failed, "without an answer:", ...waiting].join("\n");
+  };
 }
 
 /** Waits for fonts, drawings and movements to end. */
@@ -67,6 +92,15 @@ export async function settled(page: Page): Promise<void> {
   await page.evaluate(
     "Promise.all(document.getAnimations().filter((one) => one.effect?.getComputedTiming().iterations !== Infinity).map((one) => one.finished.catch(() => undefined))).then(() => undefined)",
   );
+}
+
+/**
+ * Waits for the open dialog to have the focus, which it takes a moment after it is drawn, and twice: what is focused or typed
+ * before that goes where the dialog puts the focus.
+ */
+export async function dialogReady(page: Page): Promise<void> {
+  await page.locator("[role=dialog]:focus, [role=dialog] :focus").first().waitFor({ state: "attached" });
+  await page.evaluate("new Promise((done) => requestIdleCallback(() => done(), { timeout: 5000 }))");
 }
 
 const Findings = z.array(z.object({ id: z.string(), impact: z.string().nullable(), nodes: z.array(z.string()) }));

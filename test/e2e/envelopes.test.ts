@@ -1,5 +1,5 @@
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { buildApps } from "../../scripts/build-apps.ts";
 import { updateFailure } from "../../server/features/envelopes/failure-store.ts";
 import { sessionCookieName } from "../../server/features/identity/sessions.ts";
@@ -20,7 +20,6 @@ import { desktop, launch, phone, seriousFindings, type Visit, visit } from "./br
 
 /** The list of envelopes and the page of one, as a member works with them. */
 
-vi.setConfig({ testTimeout: 180_000 });
 const patient = { timeout: 120_000 };
 
 let app: TestAppliance;
@@ -35,7 +34,7 @@ beforeAll(async () => {
   browser = await launch();
   template = await publishTemplate(app);
   cookie = await app.signIn();
-}, 120_000);
+});
 
 afterEach(async () => {
   const troubles = visits.flatMap((one) => one.troubles);
@@ -123,8 +122,9 @@ describe("the list", () => {
 
     await page.keyboard.press("/");
     await page.keyboard.type("grace hop");
+    // Whoever types slowly is shown what its beginning finds, which is the same.
+    await expect.poll(() => new URL(page.url()).searchParams.get("q"), patient).toBe("grace hop");
     await expect.poll(() => rows(page).allTextContents(), patient).toEqual(["Attic"]);
-    expect(new URL(page.url()).searchParams.get("q")).toBe("grace hop");
     await page.reload();
     await rows(page).first().waitFor();
     expect(await page.getByLabel("Search envelopes").inputValue()).toBe("grace hop");
@@ -187,16 +187,21 @@ describe("the list", () => {
   test("is walked with the keyboard, and clean in every look", async () => {
     const page = await member();
     await page.goto(`${app.url}/envelopes`);
+    const hasFocus = (index: number) =>
+      rows(page)
+        .nth(index)
+        .evaluate((link) => link === document.activeElement);
+    // The rows are drawn a moment before the page hears keys.
     await rows(page).first().waitFor();
-    await page.keyboard.press("j");
+    const press = async () => {
+      await page.keyboard.press("j");
+      return await hasFocus(0);
+    };
+    await expect.poll(press, patient).toBe(true);
     await page.keyboard.press("j");
     await page.keyboard.press("ArrowDown");
     await page.keyboard.press("k");
-    expect(
-      await rows(page)
-        .nth(1)
-        .evaluate((link) => link === document.activeElement),
-    ).toBe(true);
+    expect(await hasFocus(1)).toBe(true);
     const title = await rows(page).nth(1).textContent();
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { level: 1, name: title ?? "", exact: true }).waitFor();
@@ -208,6 +213,71 @@ describe("the list", () => {
       await clean(seen);
     }
   });
+});
+
+describe("single keys that are switched off", () => {
+  test("do nothing on the list either, and are not offered there; arrows still move from a row", async () => {
+    const page = await member();
+    await page.goto(`${app.url}/envelopes`);
+    await rows(page).nth(1).waitFor();
+    const search = page.getByLabel("Search envelopes");
+    const hint = page.getByText("J and K to move");
+    const onBody = () =>
+      page.evaluate("document.activeElement === document.body || document.activeElement?.tagName === 'H1'");
+    await hint.waitFor();
+    expect(await search.getAttribute("aria-keyshortcuts")).toBe("/");
+    await page.keyboard.press("?");
+    const help = page.getByRole("dialog", { name: "Keyboard shortcuts" });
+    await help.getByLabel("Use single keys as shortcuts").uncheck({ force: true });
+    await page.keyboard.press("Escape");
+    await help.waitFor({ state: "hidden" });
+    await hint.waitFor({ state: "detached" });
+    expect(await search.getAttribute("aria-keyshortcuts")).toBe(null);
+    await page.reload();
+    await rows(page).nth(1).waitFor();
+    for (const key of ["j", "k", "/"]) {
+      await page.keyboard.press(key);
+      expect(await onBody()).toBe(true);
+    }
+    await rows(page).first().focus();
+    await page.keyboard.press("ArrowDown");
+    expect(
+      await rows(page)
+        .nth(1)
+        .evaluate((link) => link === document.activeElement),
+    ).toBe(true);
+  });
+});
+
+test("a date is that of the zone which it names, to the eye and to the ear", async () => {
+  const soon = new Date(Date.now() + 10 * 24 * 60 * 60 * 1000);
+  soon.setUTCHours(23, 0, 0, 0);
+  await send(app, template, { envelope: { title: "At night", expiresAt: soon.toISOString() } });
+  const page = await member({ ...desktop, timezoneId: "Asia/Tokyo" });
+  await page.goto(`${app.url}/envelopes?q=At+night`);
+  const deadline = row(page, "At night").locator("td").last().locator("time");
+  const date = new Intl.DateTimeFormat("en", { day: "numeric", month: "short", timeZone: "UTC" }).format(soon);
+  await expect.poll(() => deadline.textContent(), patient).toMatch(new RegExp(`^${date}(, \\d{4})? \\(UTC\\)$`));
+  expect(await deadline.getAttribute("title")).toMatch(/11:00:00.*UTC \(UTC\)$/);
+  // The time of the viewer's own zone where nobody else's matters.
+  const changed = row(page, "At night").locator("td time").first();
+  expect(await changed.getAttribute("title")).toContain("(Asia/Tokyo)");
+});
+
+test("the overview stays while it cannot be fetched anew", async () => {
+  const page = await member();
+  await page.clock.install();
+  await page.goto(app.url);
+  await page.getByRole("heading", { name: "Overview" }).waitFor();
+  const known = page.getByRole("link", { name: "At night" }).first();
+  await known.waitFor();
+  await page.route("**/v1/envelopes?*", (route) => route.abort());
+  await page.clock.runFor(15_000);
+  await page.getByRole("alert").waitFor();
+  expect(await known.count()).toBe(1);
+  await page.unroute("**/v1/envelopes?*");
+  await page.clock.runFor(15_000);
+  await page.getByRole("alert").waitFor({ state: "detached" });
 });
 
 describe("one envelope", () => {

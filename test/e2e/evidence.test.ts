@@ -43,7 +43,7 @@ beforeAll(async () => {
   }
   page = path.join(folder, bundleFiles.verifier);
   await writeFile(page, files.get(bundleFiles.verifier) ?? "");
-}, 180_000);
+});
 afterAll(async () => {
   await browser?.close();
   await rm(folder, { recursive: true, force: true });
@@ -51,7 +51,6 @@ afterAll(async () => {
 
 async function stick(options: Parameters<typeof visit>[1] = desktop): Promise<Visit & { requests: string[] }> {
   const seen = await visit(browser, options);
-  seen.context.setDefaultTimeout(60_000);
   await seen.context.setOffline(true);
   const requests: string[] = [];
   seen.page.on("request", (request) => requests.push(request.url()));

@@ -1,14 +1,13 @@
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { buildApps } from "../../scripts/build-apps.ts";
 import { sessionCookieName } from "../../server/features/identity/sessions.ts";
 import { person } from "../features/organization/support.ts";
 import { startAppliance, type TestAppliance } from "../harness/appliance.ts";
-import { desktop, launch, phone, seriousFindings, type Visit, visit } from "./browser.ts";
+import { desktop, dialogReady, launch, phone, seriousFindings, type Visit, visit } from "./browser.ts";
 
 /** The settings of an organization, its members and its record, as owners, administrators and members meet them. */
 
-vi.setConfig({ testTimeout: 180_000 });
 const patient = { timeout: 120_000 };
 
 let app: TestAppliance;
@@ -19,7 +18,7 @@ beforeAll(async () => {
   await buildApps();
   app = await startAppliance();
   browser = await launch();
-}, 120_000);
+});
 
 afterEach(async () => {
   const troubles = visits.flatMap((one) => one.troubles);
@@ -109,6 +108,54 @@ describe("members", () => {
     expect((await max.as("GET", "/v1/envelopes")).status).toBe(403);
   });
 
+  test("an invitation that is under way keeps its dialog, and a dialog that closes gives the focus back", async () => {
+    const mona = await person(app, "Mona", "member");
+    const page = await open("members");
+    const opener = page.getByRole("button", { name: "Invite somebody" });
+    const hasFocus = (locator: typeof opener) => locator.evaluate((one) => one === document.activeElement);
+    await opener.press("Enter");
+    await dialogReady(page);
+    await dialog(page).getByLabel("E-mail address").fill("held@example.org");
+    let refuse: () => void = () => {};
+    const held = new Promise<void>((resolve) => {
+      refuse = resolve;
+    });
+    await page.route("**/auth/organization/invitations", async (route) => {
+      if (route.request().method() !== "POST") return await route.continue();
+      await held;
+      await route.abort();
+    });
+    const asked = page.waitForRequest((one) => one.method() === "POST" && one.url().endsWith("/invitations"));
+    await page.keyboard.press("Enter");
+    await asked;
+    // Drawn as busy a moment after the request went out.
+    const close = dialog(page).getByRole("button", { name: "Close", exact: true });
+    await expect.poll(() => close.isDisabled(), patient).toBe(true);
+    await page.keyboard.press("Escape");
+    refuse();
+    await dialog(page).getByRole("alert").waitFor();
+    expect(await dialog(page).getByLabel("E-mail address").inputValue()).toBe("held@example.org");
+    await page.keyboard.press("Escape");
+    await dialog(page).waitFor({ state: "detached" });
+    await expect.poll(() => hasFocus(opener), patient).toBe(true);
+    // The first question of a visit, whose dialog is loaded for it.
+    const remove = page.getByRole("button", { name: "Remove Mona" });
+    await remove.press("Enter");
+    await dialog(page).getByText(mona.email).waitFor();
+    await page.keyboard.press("Escape");
+    await dialog(page).waitFor({ state: "detached" });
+    await expect.poll(() => hasFocus(remove), patient).toBe(true);
+    // A row that goes leaves the keyboard on the page, not at its beginning.
+    await page.keyboard.press("Enter");
+    await dialogReady(page);
+    await dialog(page).getByRole("button", { name: "Remove" }).press("Enter");
+    await told(page, "Mona is no longer a member.");
+    await row(page, "Mona").waitFor({ state: "detached" });
+    await expect
+      .poll(() => page.evaluate("document.activeElement?.closest('.settings-page')?.className"), patient)
+      .toBe("settings-page");
+  });
+
   test("who administrate change no owners; plain members manage nobody", async () => {
     const admin = await person(app, "Ada", "admin");
     const page = await open("members", admin.id);
@@ -162,6 +209,37 @@ describe("the organization", () => {
       "Address for notices: nothing → office@example.com",
     ]);
     await clean(page);
+  });
+
+  test("keeps what is typed while it is being saved, and while it cannot be fetched anew", async () => {
+    const page = await open("organization");
+    const name = page.getByLabel("Name");
+    const notified = page.getByLabel("Address for notices");
+    await name.fill("Lindenhof");
+    let go: () => void = () => {};
+    const held = new Promise<void>((resolve) => {
+      go = resolve;
+    });
+    await page.route("**/auth/organization", async (route) => {
+      if (route.request().method() === "PATCH") await held;
+      await route.continue();
+    });
+    const asked = page.waitForRequest((one) => one.method() === "PATCH");
+    await page.getByRole("button", { name: "Save", exact: true }).first().click();
+    await asked;
+    await notified.fill("office@example.org");
+    go();
+    await told(page, "Saved.");
+    expect(await notified.inputValue()).toBe("office@example.org");
+    // The network comes back, but the first answer over it does not.
+    const lost = page.waitForEvent(
+      "requestfailed",
+      (one) => one.method() === "GET" && one.url().endsWith("/v1/organization/settings"),
+    );
+    await page.route("**/v1/organization/settings", (route) => route.abort());
+    await page.evaluate("window.dispatchEvent(new Event('offline')); window.dispatchEvent(new Event('online'))");
+    await lost;
+    expect(await notified.inputValue()).toBe("office@example.org");
   });
 
   test("is left by a member, and not by its only owner", async () => {

@@ -12,7 +12,7 @@ let app: TestAppliance;
 beforeAll(async () => {
   await buildApps();
   app = await startAppliance();
-}, 120_000);
+});
 
 afterAll(async () => {
   await app?.stop();

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { inflateRawSync } from "node:zlib";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { buildApps } from "../../scripts/build-apps.ts";
 import { bundleFiles } from "../../server/features/evidence/bundle-contents.ts";
 import { readZip } from "../../server/features/evidence/zip.ts";
@@ -14,7 +14,6 @@ import { desktop, launch, phone, seriousFindings, settled, type Visit, visit } f
 
 /** How long documents are kept, what keeps them, and what is left of them, as an administrator meets it in two languages. */
 
-vi.setConfig({ testTimeout: 180_000 });
 const german = { ...desktop, locale: "de-DE" };
 
 let app: TestAppliance;
@@ -29,7 +28,7 @@ beforeAll(async () => {
   browser = await launch();
   app = await startAppliance({ clock });
   envelope = await sealedEnvelope(app, clock, await publishTemplate(app));
-}, 180_000);
+});
 
 afterEach(async () => {
   const troubles = visits.flatMap((one) => one.troubles);
@@ -96,6 +95,50 @@ test("the time is set after a question, and a wrong one is refused where it was 
   const abschnitt = keeping(again, "Aufbewahrung der Dokumente");
   expect(await abschnitt.getByRole("textbox", { name: "Tage" }).inputValue()).toBe("30");
   await clean(again, "phone-de");
+});
+
+test("what a colleague set meanwhile is told, and overwritten only by who has read it", async () => {
+  const page = await open("/settings/organization", { ...phone, locale: "de-DE", colorScheme: "dark" });
+  const section = keeping(page, "Aufbewahrung der Dokumente");
+  const days = section.getByRole("textbox", { name: "Tage" });
+  const save = section.getByRole("button", { name: "Speichern" });
+  await days.fill("300");
+  const colleague = await open("/settings/organization");
+  const theirs = keeping(colleague, "How long documents are kept");
+  await theirs.getByRole("textbox", { name: "Days" }).fill("60");
+  await theirs.getByRole("button", { name: "Save" }).click();
+  await colleague.locator(".toast", { hasText: "Saved." }).waitFor();
+  await save.click();
+  await section.getByRole("alert").getByText("Dokumente werden jetzt 60 Tage aufbewahrt.").waitFor();
+  expect(await days.inputValue()).toBe("300");
+  await clean(page, "overtaken-dark-de");
+  await save.click();
+  await page.locator(".toast", { hasText: "Gespeichert." }).waitFor();
+  expect(await section.getByRole("alert").count()).toBe(0);
+  // As it was for what follows.
+  await days.fill("30");
+  await save.click();
+  await page.getByRole("dialog").getByRole("button", { name: "30 Tage aufbewahren" }).click();
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  await expect
+    .poll(async () => {
+      await colleague.reload();
+      return await theirs.getByRole("textbox", { name: "Days" }).inputValue();
+    })
+    .toBe("30");
+});
+
+test("what is saved while the browser is offline fails at once, and is not done by itself later", async () => {
+  const page = await open("/settings/organization");
+  const section = keeping(page, "How long documents are kept");
+  const days = section.getByRole("textbox", { name: "Days" });
+  await days.fill("31");
+  await page.context().setOffline(true);
+  await section.getByRole("button", { name: "Save" }).click();
+  await section.getByRole("alert").waitFor();
+  await page.context().setOffline(false);
+  await page.reload();
+  await expect.poll(() => days.inputValue()).toBe("30");
 });
 
 test("an envelope is put on hold and released; its evidence is downloaded", async () => {

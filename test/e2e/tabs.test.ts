@@ -1,5 +1,5 @@
 import type { Browser, BrowserContext, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { buildApps } from "../../scripts/build-apps.ts";
 import { foundOrganization } from "../../server/features/identity/memberships.ts";
 import { sessionCookieName } from "../../server/features/identity/sessions.ts";
@@ -9,8 +9,6 @@ import { desktop, launch, seriousFindings, type Visit, visit } from "./browser.t
 
 /** Tabs of one browser share a session, and what a person may change under a page that is open. */
 
-vi.setConfig({ testTimeout: 180_000 });
-
 let app: TestAppliance;
 let browser: Browser;
 let visits: Visit[] = [];
@@ -19,7 +17,7 @@ beforeAll(async () => {
   await buildApps();
   app = await startAppliance();
   browser = await launch();
-}, 120_000);
+});
 
 afterEach(async () => {
   await Promise.all(visits.map(({ context }) => context.close()));
@@ -40,7 +38,6 @@ async function hold(context: BrowserContext, cookie: string): Promise<void> {
 async function open(cookie: string, path: string): Promise<{ page: Page; context: BrowserContext }> {
   const seen = await visit(browser, desktop);
   visits.push(seen);
-  seen.page.setDefaultTimeout(60_000);
   await hold(seen.context, cookie);
   await seen.page.goto(`${app.url}${path}`);
   await seen.page.getByRole("heading", { level: 1 }).waitFor();
@@ -110,7 +107,7 @@ describe("a page whose session works elsewhere by now", () => {
     await page.bringToFront();
     await page.evaluate(() => window.dispatchEvent(new Event("visibilitychange")));
     await page.getByText(next.email).first().waitFor();
-    expect(await page.getByText(email).count()).toBe(0);
+    await expect.poll(() => page.getByText(email).count()).toBe(0);
   });
 });
 

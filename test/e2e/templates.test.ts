@@ -1,16 +1,15 @@
 import type { Browser, Locator, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { buildApps } from "../../scripts/build-apps.ts";
 import { sessionCookieName } from "../../server/features/identity/sessions.ts";
 import { Template, TemplateList, TemplateVersion } from "../../server/features/templates/contract.ts";
 import { startAppliance, type TestAppliance } from "../harness/appliance.ts";
 import { agreementPdf, publishAgreement } from "./agreement.ts";
-import { desktop, launch, phone, seriousFindings, type Visit, visit } from "./browser.ts";
+import { desktop, dialogReady, launch, phone, seriousFindings, type Visit, visit } from "./browser.ts";
 
 /** Templates, the welcome page and API keys as a person uses them: no call of theirs needs curl. */
 
-vi.setConfig({ testTimeout: 180_000 });
 /** How long a slow machine may take. */
 const soon = { timeout: 120_000 };
 
@@ -20,7 +19,7 @@ let browser: Browser;
 beforeAll(async () => {
   await buildApps();
   [app, browser] = await Promise.all([startAppliance(), launch()]);
-}, 120_000);
+});
 
 afterAll(async () => {
   await browser?.close();
@@ -60,6 +59,7 @@ const idIn = (page: Page) => new URL(page.url()).pathname.split("/").at(-1) ?? "
 async function create(page: Page, name: string): Promise<string> {
   await page.goto(`${app.url}/templates`);
   await page.getByRole("button", { name: "New template" }).first().click();
+  await dialogReady(page);
   await choosePdf(page, "agreement.pdf", Buffer.from(await agreementPdf()));
   await page.getByLabel("Name of the template").fill(name);
   await page.getByRole("button", { name: "Create", exact: true }).click();
@@ -246,6 +246,7 @@ describe("a template", () => {
     await page.getByRole("button", { name: "More", exact: true }).click();
     await page.getByRole("menuitem", { name: "Preview as PDF" }).click();
     const dialog = page.getByRole("dialog");
+    await dialogReady(page);
     await dialog.getByLabel("rent").fill("1450");
     await dialog.getByRole("button", { name: "Show the preview" }).click();
     await dialog.locator("[data-drawn]").first().waitFor();
@@ -396,4 +397,4 @@ test("axe finds nothing serious, in light, in the dark and on a phone, where not
     expect(troubles).toEqual([]);
     await context.close();
   }
-}, 120_000);
+}, 600_000);

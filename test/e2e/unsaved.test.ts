@@ -1,5 +1,5 @@
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { buildApps } from "../../scripts/build-apps.ts";
 import { sessionCookieName } from "../../server/features/identity/sessions.ts";
@@ -11,8 +11,6 @@ import { publishLease } from "./lease.ts";
 
 /** What somebody is in the middle of is neither lost nor done twice, whatever else they touch. */
 
-vi.setConfig({ testTimeout: 180_000 });
-
 let app: TestAppliance;
 let browser: Browser;
 let template: string;
@@ -23,7 +21,7 @@ beforeAll(async () => {
   app = await startAppliance({ env: { SIGNET_SIGN_UP: "open" } });
   browser = await launch();
   template = await publishAgreement(app);
-}, 120_000);
+});
 
 afterEach(async () => {
   await Promise.all(visits.map(({ context }) => context.close()));

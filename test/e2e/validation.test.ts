@@ -43,7 +43,7 @@ beforeAll(async () => {
   await page.addScriptTag({ content: chunk.code });
   for (const kind of ["rsa-3072", "ec-p256"] as const)
     authorities.set(kind, makeAuthority({ seal: kind, timestamp: kind }));
-}, 60_000);
+});
 afterAll(async () => {
   await browser?.close();
   for (const authority of authorities.values()) authority.close();

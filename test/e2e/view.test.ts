@@ -22,7 +22,7 @@ beforeAll(async () => {
       { name: "Landlord", order: 2, verification: "none" },
     ],
   });
-}, 120_000);
+});
 afterAll(async () => {
   await browser?.close();
   await app?.stop();

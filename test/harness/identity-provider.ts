@@ -23,6 +23,8 @@ export type IdentityProvider = {
   account: ProviderAccount;
   /** Whether they agree. */
   agrees: boolean;
+  /** Whether ID tokens arrive under a signature that is not the provider's. */
+  isForged: boolean;
   stop: () => Promise<void>;
 };
 
@@ -44,6 +46,7 @@ export async function startIdentityProvider(): Promise<IdentityProvider> {
     issuer,
     account: { sub: "nobody" },
     agrees: true,
+    isForged: false,
     env: (provider) => {
       const prefix = `SIGNET_SOCIAL_${provider.toUpperCase()}`;
       return {
@@ -61,6 +64,7 @@ export async function startIdentityProvider(): Promise<IdentityProvider> {
       );
       const protocol = provider.callback();
       answer = (request, response) => {
+        if (idp.isForged && request.url?.startsWith("/token")) forge(response);
         if (!request.url?.startsWith("/interaction/")) return void protocol(request, response);
         const { sub } = idp.account;
         const result = idp.agrees
@@ -75,6 +79,14 @@ export async function startIdentityProvider(): Promise<IdentityProvider> {
     },
   };
   return idp;
+}
+
+/** Puts another signature of the same length into the ID token that the answer carries. */
+function forge(response: ServerResponse): void {
+  const end = response.end.bind(response);
+  Object.assign(response, {
+    end: (body: unknown) => end(String(body).replace(/("id_token":"[^"]+)[\w-]{40}"/, `$1${"A".repeat(40)}"`)),
+  });
 }
 
 function configurationOf(redirectUris: string[], account: () => ProviderAccount): Configuration {
