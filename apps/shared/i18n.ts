@@ -94,7 +94,9 @@ export function zoneName(at: Date, timeZone?: string): string {
   return parts.find(({ type }) => type === "timeZoneName")?.value ?? "";
 }
 
-/** A moment as people read it. */
-export function dateTime(ts: string): string {
-  return new Intl.DateTimeFormat(i18next.language, { dateStyle: "long", timeStyle: "short" }).format(new Date(ts));
+/** A moment as people read it, with the name of its time zone: the browser's unless given. */
+export function dateTime(ts: string, timeZone?: string): string {
+  const at = new Date(ts);
+  const format = new Intl.DateTimeFormat(i18next.language, { dateStyle: "long", timeStyle: "short", timeZone });
+  return `${format.format(at)} ${zoneName(at, timeZone)}`;
 }

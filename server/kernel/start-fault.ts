@@ -106,7 +106,7 @@ async function firstDenied({ dataDir, masterKeyFile }: Places): Promise<string |
       (error: unknown) => (error instanceof Error && "code" in error ? error.code : "unknown"),
     );
     if (code === "EROFS")
-      return `${place} is on a volume that is mounted read-only: look in the system's log for why, repair the volume and mount it for writing`;
+      return `${place} is on a volume that is mounted read-only: look in the system's log for why, repair the volume and mount it for writing; under systemd every folder that the unit does not name is so, and "systemctl edit signet" with ReadWritePaths=${dataDir} under [Service] names it`;
     if (code !== null && code !== "ENOENT") return await deniedTo(place, dataDir);
   }
   return null;

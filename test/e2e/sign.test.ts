@@ -7,7 +7,7 @@ import { buildApps } from "../../scripts/build-apps.ts";
 import { Envelope } from "../../server/features/envelopes/contract.ts";
 import { startAppliance, type TestAppliance } from "../harness/appliance.ts";
 import { ada, agreementPdf, linkFor, mary, publishAgreement, sendAgreement } from "./agreement.ts";
-import { desktop, launch, phone, seriousFindings, visit } from "./browser.ts";
+import { desktop, dialogReady, launch, phone, seriousFindings, visit } from "./browser.ts";
 import { control, drawn, drawSignature, enterCode, fillAsTenant, finish } from "./steps.ts";
 
 let app: TestAppliance;
@@ -198,9 +198,12 @@ describe("the signing page", () => {
     await page.goto(await linkFor(app, ada.email));
     await enterCode(app, page, ada.email);
     await page.getByRole("button", { name: "Start" }).focus();
+    const focused = (label: string) => control(page, label).and(page.locator(":focus")).waitFor();
     await page.keyboard.press("Enter");
+    await focused("Street and number");
     await page.keyboard.type("Lindenhof 4");
     await page.keyboard.press("Enter");
+    await focused("Postcode");
     await page.keyboard.type("12");
     // What is wrong is said where the guide stands, and the guide comes back to it.
     await page.keyboard.press("Enter");
@@ -208,7 +211,7 @@ describe("the signing page", () => {
     await expect.poll(() => page.locator(".field[data-state=problem]").count()).toBe(1);
     await page.getByRole("button", { name: "Sign here: Signature of the tenant" }).focus();
     await page.keyboard.press("Enter");
-    await page.getByRole("dialog").waitFor();
+    await dialogReady(page);
     await page.getByRole("radio", { name: "Draw" }).focus();
     await page.keyboard.press("ArrowRight");
     await page.getByLabel("Your name").focus();

@@ -46,7 +46,7 @@ const verdicts = (page: Page) =>
   page.locator(".report").evaluateAll((reports) => reports.map((one) => one.getAttribute("data-verdict")));
 
 test("a sealed document is genuine, step by step, record and PDF, and only its hash was sent", async () => {
-  const { page, context, troubles } = await visit(browser, desktop);
+  const { page, context, troubles } = await visit(browser, { ...desktop, timezoneId: "Asia/Tokyo" });
   const sent: number[] = [];
   page.on("request", (request) => sent.push(request.postData()?.length ?? 0));
   await page.addInitScript("navigator.clipboard.writeText = async (text) => { globalThis.copied = text }");
@@ -87,6 +87,8 @@ test("a sealed document is genuine, step by step, record and PDF, and only its h
     "document-timestamp holds",
     "validation holds",
   ]);
+  // Whoever prints it for others says whose time it is.
+  await page.locator(".report dt:text-is('Sealed') + dd", { hasText: /GMT\+9$/ }).waitFor();
   for (const summary of await page.locator(".steps summary").all()) await summary.click();
   await page.getByText("SHA-256(0x00 ‖ leaf)").waitFor();
   expect(await seriousFindings(page)).toEqual([]);

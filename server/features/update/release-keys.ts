@@ -31,7 +31,7 @@ export async function readReleaseKeys(folder: string): Promise<PinnedKeys> {
       throw new Error("the keys are not Ed25519, or one of them stands there twice");
     return { threshold, keys: pinned };
   } catch (cause) {
-    const detail = `This installation pins no keys of its maker (${file} is missing or wrong), so it cannot tell a real update.`;
+    const detail = `This installation pins no keys of its maker (${file} is missing or wrong), so it cannot tell a real update: install the next release by its package.`;
     throw new AppError("conflict", { detail, cause });
   }
 }

@@ -3,7 +3,7 @@ import { useState } from "react";
 import { type Envelope, getEnvelope, type Recipient } from "../../../../../server/features/envelopes/contract.ts";
 import { type HandedCode, handOverSigningCode } from "../../../../../server/features/signing/contract.ts";
 import { useAct } from "../../../../shared/api/queries.ts";
-import { pageLanguage, translator } from "../../../../shared/i18n.ts";
+import { dateTime, translator } from "../../../../shared/i18n.ts";
 import { Failure } from "../../../../shared/ui/Failure.tsx";
 import { CopyField } from "../../../../shared/ui/kit/CopyField.tsx";
 import { Dialog } from "../../../../shared/ui/kit/Dialog.tsx";
@@ -75,7 +75,6 @@ function HandOverDialog({ envelope, recipient, onClose }: Props & { onClose: () 
 /** What goes to the printer; nothing else of the page does. */
 function Sheet({ envelope, recipient, made, onClose }: Props & { made: HandedCode; onClose: () => void }) {
   const t = translator("envelopes");
-  const until = new Intl.DateTimeFormat(pageLanguage(), { dateStyle: "long", timeStyle: "short" });
   return (
     <div className="hand-over-sheet">
       <p className="hand-over-for">
@@ -87,7 +86,7 @@ function Sheet({ envelope, recipient, made, onClose }: Props & { made: HandedCod
       <output className="hand-over-code" aria-label={t("handOver.code")}>
         {made.code}
       </output>
-      <p>{t("handOver.enter", { time: until.format(Date.parse(made.expiresAt)) })}</p>
+      <p>{t("handOver.enter", { time: dateTime(made.expiresAt) })}</p>
       <div className="hand-over-acts">
         <p className="notice">{t("handOver.once")}</p>
         <CopyField label={t("handOver.code")} value={made.code} />

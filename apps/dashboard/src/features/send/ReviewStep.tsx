@@ -2,7 +2,7 @@ import { useEffect, useMemo, useRef, useState } from "react";
 import { createEnvelope, type EnvelopeDryRun } from "../../../../../server/features/envelopes/contract.ts";
 import { renderTemplate, rolesWithoutSignature } from "../../../../../server/features/templates/contract.ts";
 import { useEndpoint } from "../../../../shared/api/queries.ts";
-import { pageLanguage, translator } from "../../../../shared/i18n.ts";
+import { dateTime, translator } from "../../../../shared/i18n.ts";
 import { PdfPages } from "../../../../shared/pdf/PdfPages.tsx";
 import { Failure } from "../../../../shared/ui/Failure.tsx";
 import { Loading } from "../../../../shared/ui/kit/Loading.tsx";
@@ -47,8 +47,6 @@ function Summary({ form, result }: { form: Form; result: EnvelopeDryRun }) {
   // This one is said in the person's own language.
   const warnings = result.warnings.filter(({ code }) => code !== "no-signature-field");
   const isSigner = (role: string) => version.roles.some(({ name, kind }) => name === role && kind === "signer");
-  const moment = (ts: string) =>
-    new Intl.DateTimeFormat(pageLanguage(), { dateStyle: "long", timeStyle: "short", timeZone }).format(new Date(ts));
   return (
     <>
       <dl className="send-facts" data-checked>
@@ -95,7 +93,7 @@ function Summary({ form, result }: { form: Form; result: EnvelopeDryRun }) {
         {expires && (
           <>
             <dt>{t("review.expires")}</dt>
-            <dd>{moment(expires)}</dd>
+            <dd>{dateTime(expires, timeZone)}</dd>
           </>
         )}
         <dt>{t("review.plan")}</dt>
