@@ -1,5 +1,6 @@
 import { open, rm } from "node:fs/promises";
 import path from "node:path";
+import { pipeline } from "node:stream/promises";
 import { recordOperatorAct } from "../features/appliance/operator-audit.ts";
 import { gatherSupport, zipSupport } from "../features/appliance/support-bundle.ts";
 import { prepareSupportBundle, type SupportBundle, saveSupportBundle } from "../features/appliance/support-contract.ts";
@@ -28,7 +29,15 @@ export const supportBundle: Command = {
       return 0;
     }
     const file = path.resolve(out);
-    await save(file, zip);
+    const stopped = new AbortController();
+    context.onSignal(() => stopped.abort());
+    try {
+      await save(file, zip, stopped.signal);
+    } catch (error) {
+      if (!stopped.signal.aborted) throw error;
+      context.stderr("Stopped. Nothing was written.\n");
+      return 130;
+    }
     const files = bundle.files.map(({ name, bytes }) => ({ name, bytes }));
     print(
       context,
@@ -63,15 +72,13 @@ async function gather(context: CommandContext): Promise<Gathered> {
 }
 
 /** Whole, or not at all. */
-async function save(file: string, pieces: AsyncIterable<Uint8Array>): Promise<void> {
+async function save(file: string, pieces: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<void> {
   const handle = await open(file, "wx", 0o600);
   try {
-    for await (const piece of pieces) await handle.writeFile(piece);
-    await handle.sync();
+    // Closes the file at its end, whatever that is.
+    await pipeline(pieces, handle.createWriteStream({ flush: true }), { signal });
   } catch (error) {
-    await handle.close();
     await rm(file, { force: true });
     throw error;
   }
-  await handle.close();
 }

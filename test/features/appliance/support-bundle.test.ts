@@ -146,6 +146,14 @@ test.skipIf(process.platform === "win32")("what could not be written whole leave
   expect(existsSync(out)).toBe(false);
 });
 
+test("whoever stops it is left with nothing of it", async () => {
+  const out = path.join(app.folder, "stopped.zip");
+  const signet = commandOn(app.folder, env, "", (listener) => listener("SIGINT"));
+  const { code, err } = await signet("support-bundle", "--out", out);
+  expect([code, err]).toEqual([130, "Stopped. Nothing was written.\n"]);
+  expect(existsSync(out)).toBe(false);
+});
+
 test("the log is read by level and text, and followed", async () => {
   const { address } = administrator(app);
   log.warn({ disk: "full" }, "a warning to be found");

@@ -1,9 +1,15 @@
 import { runCli } from "../../../server/cli.ts";
+import type { Streams } from "../../../server/commands/command.ts";
 
 export type CommandOutcome = { code: number; out: string; err: string; json: () => Record<string, unknown> };
 
 /** Commands as a person would call them on this data folder. */
-export function commandOn(folder: string, env: Record<string, string> = {}, input = "") {
+export function commandOn(
+  folder: string,
+  env: Record<string, string> = {},
+  input = "",
+  onSignal: Streams["onSignal"] = () => undefined,
+) {
   return async (...args: string[]): Promise<CommandOutcome> => {
     let out = "";
     let err = "";
@@ -21,7 +27,7 @@ export function commandOn(folder: string, env: Record<string, string> = {}, inpu
           yield input;
         })(),
         interactive: false,
-        onSignal: () => undefined,
+        onSignal,
       },
     );
     return { code, out, err, json: () => JSON.parse(out) };
