@@ -14,6 +14,7 @@ const saveEveryMs = 2000;
 export const fsckCommand: Command = {
   ...entryOf("fsck"),
   usage: ["signet fsck", "signet fsck --resume   go on where one that was stopped stood"],
+  exitCodes: { 130: "it was stopped, and --resume goes on" },
   async run(context) {
     const file = path.join(context.config.dataDir, "fsck-state.json");
     const from = context.options.resume === true ? await readState(file) : null;

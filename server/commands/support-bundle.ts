@@ -19,6 +19,7 @@ export const supportBundle: Command = {
     "signet support-bundle --show            what would be in it",
     "signet support-bundle --out FILE.zip    the file must not be there yet",
   ],
+  exitCodes: { 130: "it was stopped, and nothing is written" },
   async run(context) {
     const out = optional(context, "out");
     if ((out === undefined) === (context.options.show !== true))
