@@ -1,4 +1,5 @@
-import { spawnSync } from "node:child_process";
+import { fork, spawnSync } from "node:child_process";
+import { on } from "node:events";
 import { chmod, mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -16,6 +17,7 @@ import {
 } from "../../../server/features/backup/service.ts";
 import { openTarget } from "../../../server/features/backup/target.ts";
 import { TargetSilent } from "../../../server/features/backup/target-errors.ts";
+import { holdFileLock } from "../../../server/kernel/db.ts";
 import type { Deps } from "../../../server/kernel/deps.ts";
 import { createLog } from "../../../server/kernel/log.ts";
 import { systemActor } from "../../../server/kernel/wire.ts";
@@ -126,6 +128,26 @@ test("the lock is taken back with its process, and whoever works under it ends",
   await (await openTarget(share).lock("exclusive", held))();
   expect(held.signal.aborted).toBe(false);
 });
+
+test("the lock stays with its process, whatever is collected there meanwhile", async () => {
+  const folder = path.join(home, "collected");
+  await mkdir(folder);
+  const collect = "setInterval(() => { gc(); process.send({ collected: true }); }, 10)";
+  const holder = fork(path.join(import.meta.dirname, "../../../server/features/backup/lock-process.ts"), {
+    execArgv: ["--expose-gc", "--import", `data:text/javascript,${encodeURIComponent(collect)}`],
+  });
+  onTestFinished(() => void holder.kill("SIGKILL"));
+  const said = on(holder, "message");
+  holder.send({ folder, mode: "exclusive" });
+  let collections = 0;
+  let held = false;
+  for await (const [message] of said) {
+    held ||= "held" in message;
+    if (held && "collected" in message) collections += 1;
+    if (collections === 20) break;
+  }
+  expect(await holdFileLock(path.join(folder, "lock.db"))).toBeNull();
+}, 60_000);
 
 test("a manifest that cannot be read is not called damaged; one that is missing is", async () => {
   const { id } = await backUp();
