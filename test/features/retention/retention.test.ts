@@ -315,7 +315,9 @@ test("a file that only a database of before an update names stays as long as tha
   await collectGarbage(app.deps);
   expect(await app.deps.blobs.has(sha256)).toBe(true);
   const checked = await fsck(app.deps);
-  expect([checked.ok, checked.notes.filter(({ code }) => code === "blob-orphan")]).toEqual([true, []]);
+  // Jobs of the days that have passed may leave other files behind meanwhile.
+  const orphans = checked.notes.filter(({ code }) => code === "blob-orphan").map(({ where }) => where);
+  expect([checked.ok, orphans.includes(`blob store ${sha256}`)]).toEqual([true, false]);
   // One that cannot be read may name any file.
   const stray = await app.deps.blobs.put(Buffer.from("named by nothing beside a strange database"));
   advance(3 * dayMs);
