@@ -63,6 +63,58 @@ fi`,
   expect(await readFile(path.join(data, "signet.db-wal"), "utf8")).toBe("log of before");
 });
 
+test("a package of whose database no whole copy can be made changes nothing", async () => {
+  const { at, program, run } = await openMachine();
+  await program("bin/systemctl", "exit 0");
+  expect(run("deploy", "configure", "1.0.0").status).toBe(0);
+  const data = at("var/lib/signet");
+  await writeFile(path.join(data, "signet.db"), "database");
+  await writeFile(path.join(data, "signet.db-wal"), "log");
+  for (const part of ["signet.db", "signet.db-wal"]) {
+    // The next release would not start, and what was kept would come back.
+    await program(
+      "bin/systemctl",
+      `if [ "$1" = start ] && [ "$(readlink ${at("opt/signet/current")})" = releases/1.1.0 ]; then exit 1; fi`,
+    );
+    await program(
+      "bin/cp",
+      `case "$*" in *before-upgrade/${part}) echo half >${data}/before-upgrade/${part}; echo "cp: no space" >&2; exit 1 ;; esac
+exec /bin/cp "$@"`,
+    );
+    const newer = run("deploy", "configure", "1.1.0");
+    expect(newer).toMatchObject({ status: 1, stderr: expect.stringContaining("version 1.0.0 goes on") });
+    expect(await readlink(at("opt/signet/current"))).toBe("releases/1.0.0");
+    expect(existsSync(at("opt/signet/.upgrade"))).toBe(false);
+    expect(await readdir(data)).toEqual(["signet.db", "signet.db-wal"]);
+    expect(await readFile(path.join(data, "signet.db"), "utf8")).toBe("database");
+    expect(await readFile(path.join(data, "signet.db-wal"), "utf8")).toBe("log");
+  }
+});
+
+test("a way back that could not put the database back does not count as gone", async () => {
+  const { at, program, run } = await openMachine();
+  await program("bin/systemctl", "exit 0");
+  expect(run("deploy", "configure", "1.0.0").status).toBe(0);
+  const file = at("var/lib/signet/signet.db");
+  await writeFile(file, "before");
+  await program(
+    "bin/systemctl",
+    `if [ "$1" = start ] && [ "$(readlink ${at("opt/signet/current")})" = releases/1.1.0 ]; then
+  echo migrated >${file}; exit 1
+fi`,
+  );
+  await program("bin/mv", `case "$*" in *${file}) echo "mv: read-only" >&2; exit 1 ;; esac; exec /bin/mv "$@"`);
+  for (const again of [false, true]) {
+    expect(run("deploy", "configure", "1.1.0").status, String(again)).toBe(1);
+    expect(await readFile(at("opt/signet/.upgrade"), "utf8"), String(again)).toBe("back 1.0.0 1.1.0\n");
+  }
+  await rm(at("bin/mv"));
+  expect(run("deploy", "configure", "1.1.0").status).toBe(1);
+  expect(await readFile(file, "utf8")).toBe("before");
+  expect(await readlink(at("opt/signet/current"))).toBe("releases/1.0.0");
+  expect(existsSync(at("opt/signet/.upgrade"))).toBe(false);
+});
+
 test("a package that cannot start because the data's volume is away touches nothing of it once it is back", async () => {
   const { at, program, run } = await openMachine();
   await program("bin/systemctl", "exit 0");
