@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { access, realpath } from "node:fs/promises";
+import path from "node:path";
 import { AppError } from "../../kernel/errors.ts";
 import { readBundle } from "./bundle.ts";
 import { checkClock, checkFits, checkRoom } from "./checks.ts";
@@ -110,14 +111,26 @@ const underWay = () => new AppError("conflict", { detail: "Another update is und
 
 /**
  * The program of before would come back, and the data that the next one may have changed would stay as they are.
- * @throws AppError `conflict` when the update was begun on another data folder, unless that was moved
+ * @throws AppError `conflict` when the update was begun on another data folder, unless that was moved, and while nothing is there
  */
 async function checkData({ dataDir }: Site, journal: Journal): Promise<void> {
   const begun = await realpath(journal.dataDir).catch(() => null);
-  if (begun === null || begun === (await realpath(dataDir))) return;
-  throw new AppError("conflict", {
-    detail: `The update that was cut off is of the data in ${journal.dataDir}, and not in ${dataDir}: set SIGNET_DATA_DIR=${journal.dataDir}, then say this again.`,
-  });
+  if (begun !== null && begun !== (await realpath(dataDir)))
+    throw new AppError("conflict", {
+      detail: `The update that was cut off is of the data in ${journal.dataDir}, and not in ${dataDir}: set SIGNET_DATA_DIR=${journal.dataDir}, then say this again.`,
+    });
+  // A volume that is not mounted looks like an empty folder. While a database is put back only the second is there.
+  if (!(await isThere(dataDir, "signet.db")) && !(await isThere(dataDir, "maintenance.json")))
+    throw new AppError("conflict", {
+      detail: `There is no database in ${dataDir}: see that its volume is mounted, then say this again.`,
+    });
+}
+
+async function isThere(...names: readonly string[]): Promise<boolean> {
+  return await access(path.join(...names)).then(
+    () => true,
+    () => false,
+  );
 }
 
 /** @throws AppError `conflict` when this program is not the one that is served */

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readlink, rename, rm, symlink } from "node:fs/promises";
+import { mkdir, mkdtemp, readlink, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -20,7 +20,10 @@ async function cutOff() {
     string,
   ];
   for (const version of [oldVersion, "1.1.0"]) await mkdir(releaseFolder(root, version), { recursive: true });
-  for (const data of [dataDir, other]) await mkdir(data);
+  for (const data of [dataDir, other]) {
+    await mkdir(data);
+    await writeFile(path.join(data, "signet.db"), "");
+  }
   await switchTo(root, "1.1.0");
   await makeUpdateFolder(root);
   const journal: Journal = {
@@ -73,6 +76,20 @@ test("it is resumed on the same folder by another name, and on the one to which 
   await rename(dataDir, other);
   await expect(resumeUpdate(await siteOn(other), true)).rejects.toThrow("this far");
   expect(asked).toEqual(["update inner close", "update inner close"]);
+});
+
+test("while the volume of the data is not mounted nothing is taken back, and it goes on once it is", async () => {
+  const { root, dataDir, journal, asked, siteOn } = await cutOff();
+  await rm(path.join(dataDir, "signet.db"));
+  for (const beforeStart of [false, true])
+    await expect(resumeUpdate(await siteOn(dataDir), beforeStart)).rejects.toThrow(`no database in ${dataDir}`);
+  expect(await readlink(path.join(root, "current"))).toBe(path.join("releases", "1.1.0"));
+  expect(await readJournal(root)).toEqual(journal);
+  expect(asked).toEqual([]);
+
+  // The one that is put back is not there for a moment.
+  await writeFile(path.join(dataDir, "maintenance.json"), "");
+  await expect(resumeUpdate(await siteOn(dataDir), true)).rejects.toThrow("this far");
 });
 
 test("while another process goes on with it, a person is told so, and a start is not kept waiting", async () => {
