@@ -22,9 +22,6 @@ export default defineConfig({
     hookTimeout: 300_000,
     // A second, the default, is no proof of anything on a busy machine.
     expect: { poll: { timeout: 60_000 } },
-    // What fails is tried once more, so that one accident in three thousand tests does not hide the rest; `npm test` names
-    // every test that needed its second try, with what went wrong, and each of them is a defect to be found.
-    retry: 1,
     maxWorkers: 2,
     pool: "forks",
     sequence: { sequencer: LongestFirst },
