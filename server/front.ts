@@ -149,9 +149,8 @@ function secureServer(
     // Nothing is asked on it: a stream that is followed gets a word more often.
     session.setTimeout(patience.silentMs, () => {
       session.close();
-      // It waits for its streams: one whose request was begun and not ended would keep it for ever.
-      const last = setTimeout(() => session.destroy(), patience.silentMs).unref();
-      session.once("close", () => clearTimeout(last));
+      // It waits for its streams: one on which nothing ever comes or goes again would keep it for ever.
+      session.setTimeout(patience.silentMs, () => session.destroy());
     });
   });
   return {

@@ -175,6 +175,37 @@ test("over HTTP/2 a request that is answered later than the times for silence go
   tls.close();
 });
 
+test("over HTTP/2 a late answer that then goes on for long is not cut", { timeout: 60_000 }, async () => {
+  const config = loadConfig({ SIGNET_DATA_DIR: folder, SIGNET_HOST: "0.0.0.0", SIGNET_PORT: "0" });
+  const tls = await openTls(config, Date.now);
+  const front = await openFront(config, tls, { patience: { silentMs: 1000, arrivalMs: 1000 } });
+  const session = connectHttp2(`https://127.0.0.1:${front.port}`, { rejectUnauthorized: false });
+  session.on("error", () => undefined);
+  // The server has had enough of the silence by then.
+  const late = once(session, "goaway");
+  front.serve(async (_, response) => {
+    await late;
+    let left = 30;
+    const drops = setInterval(() => {
+      left -= 1;
+      if (left > 0) return void response.write(Buffer.from("x"));
+      clearInterval(drops);
+      response.end();
+    }, 50);
+  });
+  const stream = session.request({ ":path": "/" });
+  stream.on("error", () => undefined);
+  let taken = 0;
+  stream.on("data", (piece: Buffer) => {
+    taken += piece.length;
+  });
+  await once(stream, "close");
+  expect(taken).toBe(29);
+  session.destroy();
+  await front.close(0);
+  tls.close();
+});
+
 test("who connects and never begins TLS is hung up on", { timeout: 60_000 }, async () => {
   const config = loadConfig({ SIGNET_DATA_DIR: folder, SIGNET_HOST: "0.0.0.0", SIGNET_PORT: "0" });
   const tls = await openTls(config, Date.now);
