@@ -128,6 +128,53 @@ test("what a colleague set meanwhile is told, and overwritten only by who has re
     .toBe("30");
 });
 
+test("what is typed while another choice is saved, or found to be overtaken, stays", async () => {
+  const page = await open("/settings/organization");
+  const section = keeping(page, "How long documents are kept");
+  const days = section.getByRole("textbox", { name: "Days" });
+  const save = section.getByRole("button", { name: "Save" });
+  let held = Promise.resolve();
+  await page.route("**/auth/organization/retention", async (route) => {
+    if (route.request().method() === "PATCH") await held;
+    await route.continue();
+  });
+  const typedMeanwhile = async (saved: string, typed: string) => {
+    let go: () => void = () => {};
+    held = new Promise((resolve) => {
+      go = resolve;
+    });
+    const asked = page.waitForRequest((one) => one.method() === "PATCH");
+    await days.fill(saved);
+    await save.click();
+    await asked;
+    await days.fill(typed);
+    return go;
+  };
+  const answered = () => page.waitForResponse((one) => one.request().method() === "PATCH");
+  (await typedMeanwhile("40", "41"))();
+  await page.locator(".toast", { hasText: "Saved." }).waitFor();
+  expect(await days.inputValue()).toBe("41");
+  const [second] = await Promise.all([answered(), save.click()]);
+  expect(second.status()).toBe(200);
+  const go = await typedMeanwhile("300", "301");
+  const colleague = await open("/settings/organization");
+  const theirs = keeping(colleague, "How long documents are kept");
+  await theirs.getByRole("textbox", { name: "Days" }).fill("60");
+  await theirs.getByRole("button", { name: "Save" }).click();
+  await colleague.locator(".toast", { hasText: "Saved." }).waitFor();
+  go();
+  await section.getByRole("alert").getByText("Documents are now kept for 60 days.").waitFor();
+  expect(await days.inputValue()).toBe("301");
+  // As it was for what follows.
+  await days.fill("30");
+  await save.click();
+  const [last] = await Promise.all([
+    answered(),
+    page.getByRole("dialog").getByRole("button", { name: "Keep for 30 days" }).click(),
+  ]);
+  expect(last.status()).toBe(200);
+});
+
 test("what is saved while the browser is offline fails at once, and is not done by itself later", async () => {
   const page = await open("/settings/organization");
   const section = keeping(page, "How long documents are kept");

@@ -66,10 +66,11 @@ function RetentionForm({ saved, onOvertaken }: FormProps) {
       danger: true,
     };
     if (shorter && !(await confirm(question))) return;
+    const keepDays = choice === "forever" ? null : count;
     try {
-      const body = { keepDays: choice === "forever" ? null : count };
-      await act.mutateAsync({ body, ifMatch: retentionTag({ keepDays: began }) });
-      setEdited(null);
+      await act.mutateAsync({ body: { keepDays }, ifMatch: retentionTag({ keepDays: began }) });
+      // What was typed meanwhile is still to be saved.
+      setEdited((now) => (now === edited ? null : now && { ...now, began: keepDays }));
       setOvertaken(false);
       notify({ message: t("retention.saved") });
     } catch (error) {
@@ -77,7 +78,7 @@ function RetentionForm({ saved, onOvertaken }: FormProps) {
       const { data } = await onOvertaken();
       if (data === undefined) return;
       // What was chosen stays in the form; it is saved by whoever has read what a colleague set.
-      edit({ choice, days, began: data.keepDays });
+      setEdited((now) => ({ ...(now ?? { choice, days }), began: data.keepDays }));
       setOvertaken(true);
     }
   };
