@@ -134,7 +134,8 @@ function copyNew({ from, to, list }: { from: string; to: string; list: string },
   }
   flush();
   const text = all.map(({ sha256, size }) => `${sha256} ${size}\n`).join("");
-  const handle = openSync(list, "w", 0o600);
+  // `wx` follows no link that somebody laid there.
+  const handle = openSync(list, "wx", 0o600);
   try {
     writeAll(handle, Buffer.from(text));
     fsyncSync(handle);

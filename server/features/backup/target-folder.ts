@@ -1,6 +1,7 @@
-import { access, constants, lstat, mkdir, readdir, readlink, realpath, rename, rm, stat } from "node:fs/promises";
+import { statSync } from "node:fs";
+import { access, constants, lstat, mkdir, open, readdir, readlink, realpath, rename, rm, stat } from "node:fs/promises";
 import path from "node:path";
-import { syncFolder, writeDurably } from "../../kernel/durable.ts";
+import { syncFolder } from "../../kernel/durable.ts";
 import { isDenied } from "./denied.ts";
 import { BackupDamaged, digestFile, type Manifest, manifestFile, readManifest } from "./manifest.ts";
 import { openSealedFile } from "./sealed-file.ts";
@@ -86,10 +87,22 @@ export async function lockIn(folder: string): Promise<string> {
   const [backups, blobs] = [path.join(folder, "backups"), path.join(folder, "blobs")];
   for (const inside of [backups, blobs]) refuseLinkedFolder(inside);
   const lock = path.join(folder, "lock.db");
-  plainFileSize(lock);
+  refuseJournal(lock);
   // SQLite would only say that it cannot open its file.
   for (const place of [folder, lock, backups, blobs]) await proveAccess(place);
   return lock;
+}
+
+/**
+ * SQLite plays back what lies beside a file that holds something, and then deletes whatever file that names; ours holds nothing.
+ * @throws Error
+ */
+function refuseJournal(lock: string): void {
+  const journal = `${lock}-journal`;
+  if (!plainFileSize(lock) || !statSync(journal, { throwIfNoEntry: false })?.size) return;
+  throw new Error(
+    `${journal} is none of Signet's, and would lead to other files: remove it, and see who may write there`,
+  );
 }
 
 /** Where a path leads, also one whose end is not there yet. */
@@ -152,7 +165,15 @@ function targetFolder(folder: string) {
       await mkdir(partial(id), { mode: 0o700 });
     },
     async writeManifest(id: string, text: string): Promise<void> {
-      await writeDurably(path.join(partial(id), manifestFile), text);
+      // At once under its name, since what is begun counts as a whole only; `wx` follows no link that somebody laid there.
+      const handle = await open(path.join(partial(id), manifestFile), "wx", 0o600);
+      try {
+        await handle.writeFile(text);
+        await handle.sync();
+      } finally {
+        await handle.close();
+      }
+      await syncFolder(partial(id));
     },
     async complete(id: string): Promise<void> {
       await rename(partial(id), folderOf(id));

@@ -15,6 +15,7 @@ import {
 } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { loadConfig } from "../../../server/config.ts";
 import { parseMachine } from "../../../server/features/backup/machine.ts";
@@ -24,6 +25,7 @@ import { makeRecipient, wrapBackupKey } from "../../../server/features/backup/re
 import { fileKey, sealFile } from "../../../server/features/backup/sealed-file.ts";
 import { runStep } from "../../../server/features/backup/steps.ts";
 import { openTarget } from "../../../server/features/backup/target.ts";
+import { callTarget } from "../../../server/features/backup/target-folder.ts";
 import { createLog } from "../../../server/kernel/log.ts";
 import { openSecrets } from "../../../server/kernel/secrets.ts";
 import { openDeps } from "../../../server/open-deps.ts";
@@ -262,6 +264,60 @@ test("links and pipes in the share lead neither a restore nor a backup anywhere"
   spawnSync("mkfifo", [manifest]);
   expect((await restore(piped)).ended).toMatchObject({ code: 1, err: expect.stringContaining("no manifest") });
 });
+
+test("links that are laid into what a backup has begun are not written through", async () => {
+  const from = await copyOfShare();
+  const own = path.join(home, "own.db");
+  await writeFile(own, "own");
+  const begun = "20260101-000000000-000000";
+  const partial = path.join(from, "backups", `.${begun}.partial`);
+  for (const name of ["manifest.json", "manifest.json.tmp"]) {
+    await callTarget(from, { call: "begin", id: begun });
+    await symlink(own, path.join(partial, name));
+    await callTarget(from, { call: "manifest", id: begun, text: "{}" }).catch(() => undefined);
+    expect(await readFile(own, "utf8"), name).toBe("own");
+  }
+  const list = path.join(partial, "blobs.list");
+  await symlink(own, list);
+  const to = path.join(from, "blobs", "new");
+  const copy = { step: "copy" as const, from: path.join(data, "blobs"), to, list };
+  expect(() => runStep(copy, () => undefined)).toThrow("EEXIST");
+  expect(await readFile(own, "utf8")).toBe("own");
+});
+
+test("a journal that is laid beside the lock makes SQLite delete no file of this machine", async () => {
+  const from = await copyOfShare();
+  const own = path.join(home, "own.key");
+  await writeFile(own, "own");
+  const lock = path.join(from, "lock.db");
+  await rm(lock, { force: true });
+  const table = new DatabaseSync(lock);
+  table.exec("CREATE TABLE t (a)");
+  table.close();
+  await writeFile(`${lock}-journal`, journalNaming(own, (await stat(lock)).size / 4096));
+  const ended = await signet(["backup"], { ...env, SIGNET_BACKUP_DIR: from });
+  expect(await readFile(own, "utf8")).toBe("own");
+  expect(ended).toMatchObject({ code: 1, out: expect.stringContaining("lock.db-journal is none of Signet's") });
+
+  // Of a lock that holds nothing SQLite removes what a death left.
+  await truncate(lock);
+  expect(await signet(["backup"], { ...env, SIGNET_BACKUP_DIR: from })).toMatchObject({ code: 0 });
+  expect(await readFile(own, "utf8")).toBe("own");
+});
+
+/** A journal without pages that is said to be one of many (https://www.sqlite.org/fileformat2.html#the_rollback_journal). */
+function journalNaming(other: string, pages: number): Buffer {
+  const magic = Buffer.from("d9d505f920a163d7", "hex");
+  const name = Buffer.from(other);
+  const words = (...numbers: number[]) => {
+    const all = Buffer.alloc(4 * numbers.length);
+    for (const [index, number] of numbers.entries()) all.writeUInt32BE(number, 4 * index);
+    return all;
+  };
+  const head = Buffer.concat([magic, words(0, 1, pages, 512, 4096), Buffer.alloc(512 - 28)]);
+  const sum = name.reduce((all, byte) => all + byte, 0);
+  return Buffer.concat([head, words(2 ** 30 / 4096 + 1), name, words(name.length, sum), magic]);
+}
 
 test("a list that is changed between two looks at it is not the one that counts", async () => {
   const from = await copyOfShare();
