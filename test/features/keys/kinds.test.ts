@@ -30,17 +30,20 @@ afterAll(async () => {
 
 async function signet(...args: string[]): Promise<unknown> {
   let out = "";
+  let err = "";
   const streams = {
     stdout: (text: string) => {
       out += text;
     },
-    stderr: () => undefined,
+    stderr: (text: string) => {
+      err += text;
+    },
     stdin: (async function* () {})(),
     interactive: false,
     onSignal: () => undefined,
   };
   const env = { SIGNET_DATA_DIR: app.folder, SIGNET_LOG_LEVEL: "silent", ...token.env };
-  expect(await runCli(["keys", ...args, "--json"], env, streams)).toBe(0);
+  expect([await runCli(["keys", ...args, "--json"], env, streams), err]).toEqual([0, expect.any(String)]);
   return JSON.parse(out);
 }
 
