@@ -2,7 +2,7 @@ import { lchown, mkdir, readdir, readFile, rename, rm, stat, statfs } from "node
 import path from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
-import { openDatabase } from "../../kernel/db.ts";
+import { holdFileLock, openDatabase } from "../../kernel/db.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { syncFolder, writeDurably } from "../../kernel/durable.ts";
 import { restoreMark } from "../../kernel/restore-mark.ts";
@@ -50,14 +50,26 @@ export type Restore = Work & {
  * @throws RestoreRefused, BackupDamaged; errors of the machine
  */
 export async function restoreBackup(restore: Restore): Promise<Outcome["problems"]> {
-  const { target, manifest, opened, to, masterKeyFile, signal, stuck } = restore;
+  const { manifest, to } = restore;
   await refuseUnfit(restore);
   await advising(to, async () => {
     const mark = { v: 1, id: manifest.id, at: restore.clock.ts() };
     await writeDurably(path.join(to, restoreMark), `${JSON.stringify(mark)}\n`);
     // Behind the mark: a death between the two would leave a folder that is neither empty nor begun.
-    await mkdir(path.join(to, "blobs"), { recursive: true, mode: 0o700 });
+    for (const name of ["blobs", "run"]) await mkdir(path.join(to, name), { recursive: true, mode: 0o700 });
   });
+  // The slower of two would exchange the database below the server that was started behind the faster.
+  const release = await holdFileLock(path.join(to, "run", "restore-lock.db"));
+  if (release === null) throw new RestoreRefused(`another process restores into ${to}: wait for its end, or end it`);
+  try {
+    return await bringAll(restore);
+  } finally {
+    await release();
+  }
+}
+
+async function bringAll(restore: Restore): Promise<Outcome["problems"]> {
+  const { target, manifest, opened, to, masterKeyFile, signal, stuck } = restore;
   restore.reached?.("begun");
   await proveList(target, manifest, { signal, stuck });
   const folder = target.folderOf(manifest.id);

@@ -1,12 +1,13 @@
 import { fork, spawnSync } from "node:child_process";
 import { on, once } from "node:events";
-import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { loadConfig } from "../../../server/config.ts";
 import { makeRecipient } from "../../../server/features/backup/recipient.ts";
 import { fsck } from "../../../server/features/evidence/fsck.ts";
+import { holdFileLock } from "../../../server/kernel/db.ts";
 import { createLog } from "../../../server/kernel/log.ts";
 import { openDeps } from "../../../server/open-deps.ts";
 import { signet as run } from "./cli.ts";
@@ -94,6 +95,20 @@ test.each(full ? ["begun", "while restore", "blobs", "while database", "database
     expect(await readdir(to)).not.toContain("restore.json");
   },
 );
+
+test("while one restore is at work in a folder another is refused, and changes nothing there", async () => {
+  const to = path.join(home, "to-two");
+  const own = { SIGNET_DATA_DIR: to, SIGNET_LOG_LEVEL: "silent" };
+  dies(["restore", "placed", secret, share], own);
+  const database = path.join(to, "signet.db");
+  const { ino } = await stat(database);
+  const release = await holdFileLock(path.join(to, "run", "restore-lock.db"));
+  const second = await signet(["restore", "--from", share, "--key", keyFile], own);
+  expect(second).toMatchObject({ code: 1, err: expect.stringContaining("another process restores into") });
+  expect((await stat(database)).ino).toBe(ino);
+  await release?.();
+  expect(await signet(["restore", "--from", share, "--key", keyFile], own)).toMatchObject({ code: 0 });
+});
 
 test("a restore that died while it wrote its mark is begun by the same call", async () => {
   const to = path.join(home, "to-mark");
