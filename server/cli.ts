@@ -1,5 +1,13 @@
 import { parseArgs } from "node:util";
-import { type Command, type CommandContext, exitCodesOf, inert, type Streams, UsageError } from "./commands/command.ts";
+import {
+  type Command,
+  type CommandContext,
+  chosen,
+  exitCodesOf,
+  inert,
+  type Streams,
+  UsageError,
+} from "./commands/command.ts";
 import { type CommandName, commandEntries, commandNames, isCommandName } from "./commands/list.ts";
 import { ConfigError, loadConfig } from "./config.ts";
 import { AppError } from "./kernel/errors.ts";
@@ -64,9 +72,10 @@ export async function runCli(args: readonly string[], env: NodeJS.ProcessEnv, st
   }
   const command = await loaders[name]();
   try {
+    const options = { ...command.options, json: { type: "boolean" }, help: { type: "boolean", short: "h" } } as const;
     const { values, positionals } = parseArgs({
-      args: rest,
-      options: { ...command.options, json: { type: "boolean" }, help: { type: "boolean", short: "h" } },
+      args: withDashedValues(rest, options),
+      options,
       allowPositionals: true,
       strict: true,
     });
@@ -95,6 +104,23 @@ function report(error: unknown, command: Command, json: boolean, { stdout, stder
   if (error instanceof AppError || isExpected(error)) return 1;
   if (!json && error instanceof Error) stderr(`${error.stack ?? ""}\n`);
   return 70;
+}
+
+/**
+ * Ties a value that begins with a dash to its option: one anchor key in 64 has such an id. What looks like an option stays one, so
+ * that a mistyped one is not taken for the value of the one before.
+ */
+function withDashedValues(args: readonly string[], options: Command["options"]): string[] {
+  const tied: string[] = [];
+  const end = args.indexOf("--");
+  for (const [index, arg] of args.entries()) {
+    const option = args[index - 1] ?? "";
+    const isValue =
+      (end < 0 || index < end) && option.startsWith("--") && chosen(options, option.slice(2))?.type === "string";
+    if (isValue && /^-./.test(arg) && !/^(-[a-z]|--[a-z][a-z-]*(=.*)?)$/s.test(arg)) tied.push(`${tied.pop()}=${arg}`);
+    else tied.push(arg);
+  }
+  return tied;
 }
 
 /** Node's words about the arguments, without its advice on arguments that begin with a dash. */

@@ -197,3 +197,15 @@ test("the command does the same by the same socket", async () => {
   const right = await signet("654321\n")("keys", "pin");
   expect([right.code, right.out]).toEqual([0, `The token took the PIN; it lies in ${token.pinFile}.\n`]);
 });
+
+test("a key whose id begins with a dash is named like any other; a mistyped option is not taken for one", async () => {
+  const signet = commandOn(app.folder);
+  const id = "-Xq1_3kAbY0VnS9c8hO2m4T7uWzR5dLpE6gJfBtNoiQ";
+  for (const dashed of [id, `-${id}`]) {
+    const named = await signet("keys", "test-sign", "--use", "anchor", "--key", dashed);
+    expect([named.code, named.err]).toEqual([1, expect.stringContaining("key")]);
+    expect(named.err).not.toContain("ambiguous");
+  }
+  const mistyped = await signet("keys", "test-sign", "--key", "--uze", "anchor");
+  expect([mistyped.code, mistyped.err]).toEqual([2, expect.stringContaining("ambiguous")]);
+});
