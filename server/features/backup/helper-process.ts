@@ -19,7 +19,8 @@ export function startHelper(
   { args = [], env = process.env, serialization = "json" }: Start = {},
 ): Helper {
   const child = fork(program, args, {
-    execArgv: [],
+    // It has the rights of whoever starts it, and the service may send signals to it (the packages' command line says the same).
+    execArgv: ["--disable-sigusr1"],
     env,
     serialization,
     stdio: ["ignore", "ignore", "inherit", "ipc"],

@@ -9,6 +9,7 @@ import { endHelper, startHelper } from "../../../server/features/backup/helper-p
 import { makeRecipient } from "../../../server/features/backup/recipient.ts";
 import { runInProcess } from "../../../server/features/backup/run-step.ts";
 import { beginBackup, listBackups } from "../../../server/features/backup/service.ts";
+import { openTarget } from "../../../server/features/backup/target.ts";
 import { StepLost } from "../../../server/features/backup/target-errors.ts";
 import type { Deps } from "../../../server/kernel/deps.ts";
 import { createLog } from "../../../server/kernel/log.ts";
@@ -74,6 +75,17 @@ const seal = () =>
     to: path.join(home, `sealed-${Math.random()}`),
     key: Buffer.alloc(32),
   }) as const;
+
+test("no signal opens a debugger to a process that works beside: it has the rights of the command that began it", async () => {
+  await resting();
+  const release = await openTarget(path.join(home, "share")).lock("shared");
+  onTestFinished(release);
+  for (const name of ["step-process", "lock-process"]) {
+    const [pid] = await helpersOf(name);
+    const words = (await readFile(`/proc/${pid}/cmdline`, "utf8")).split("\0");
+    expect(words.slice(0, 2), name).toEqual([process.execPath, "--disable-sigusr1"]);
+  }
+});
 
 test("one that is killed while it rests is no loss, also in the moment in which nobody has noticed", async () => {
   process.kill(await resting(), "SIGKILL");
