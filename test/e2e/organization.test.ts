@@ -156,6 +156,29 @@ describe("members", () => {
       .toBe("settings-page");
   });
 
+  test.each(["Cancel", "Escape"])("a sign-in that is asked for over a dialog leaves it as it is by %s", async (way) => {
+    const page = await open("members");
+    await page.getByRole("button", { name: "Invite somebody" }).press("Enter");
+    await dialogReady(page);
+    const address = dialog(page).getByLabel("E-mail address");
+    await address.fill("later@example.org");
+    const refusal = { type: "about:blank", title: "Sign in again", status: 403, code: "fresh-sign-in-required" };
+    const body = JSON.stringify({ ...refusal, detail: "Sign in again.", instance: "/", requestId: "req_1" });
+    await page.route("**/auth/organization/invitations", async (route) => {
+      if (route.request().method() !== "POST") return await route.continue();
+      await route.fulfill({ status: 403, contentType: "application/problem+json", body });
+    });
+    const send = dialog(page).getByRole("button", { name: "Send the invitation" });
+    await send.press("Enter");
+    const again = page.getByRole("dialog", { name: "Sign in again" });
+    await again.locator(":focus").waitFor();
+    if (way === "Cancel") await again.getByRole("button", { name: way }).press("Enter");
+    else await page.keyboard.press(way);
+    await again.waitFor({ state: "detached" });
+    expect(await address.inputValue()).toBe("later@example.org");
+    await expect.poll(() => send.evaluate((one) => one === document.activeElement), patient).toBe(true);
+  });
+
   test("who administrate change no owners; plain members manage nobody", async () => {
     const admin = await person(app, "Ada", "admin");
     const page = await open("members", admin.id);

@@ -1,5 +1,6 @@
 import { Modal, type ModalProps } from "@mantine/core";
 import { translator } from "../../i18n.ts";
+import { useCovered } from "./useCovered.ts";
 import { useFocusBack } from "./useFocusBack.ts";
 
 type Props = Omit<ModalProps, "closeButtonProps" | "returnFocus"> & {
@@ -11,10 +12,13 @@ type Props = Omit<ModalProps, "closeButtonProps" | "returnFocus"> & {
 export function Dialog({ busy = false, onClose, ...rest }: Props) {
   // Mantine's own return of the focus misses dialogs that are mounted open or taken away open.
   useFocusBack(rest.opened);
+  const covered = useCovered(rest.opened);
   return (
     <Modal
       {...rest}
-      onClose={busy ? () => {} : onClose}
+      onClose={() => {
+        if (!busy && !covered()) onClose();
+      }}
       returnFocus={false}
       closeButtonProps={{ "aria-label": translator("common")("close"), disabled: busy }}
     />

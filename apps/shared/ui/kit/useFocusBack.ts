@@ -4,6 +4,13 @@ import { useLayoutEffect } from "react";
 let owed: { to: HTMLElement | null; timer: ReturnType<typeof setTimeout> } | null = null;
 /** By then whatever follows the dialog has taken the focus itself, if it wants it. */
 const afterMs = 10;
+const dialogs = "[aria-modal='true']";
+
+/** What had the focus last, also when it has lost it. */
+let last: HTMLElement | null = null;
+document.addEventListener("focusin", ({ target }) => {
+  if (target instanceof HTMLElement) last = target;
+});
 
 /**
  * Gives the focus back to where it was before a dialog opened: when the dialog closes, and when it is taken off the page. When
@@ -28,7 +35,9 @@ function takeOver(): HTMLElement | null {
     return to;
   }
   const { activeElement, body } = document;
-  return activeElement instanceof HTMLElement && activeElement !== body ? activeElement : null;
+  if (activeElement instanceof HTMLElement && activeElement !== body) return activeElement;
+  // The button of a dialog, which rested while its act was under way and asks for something first, has lost it by that.
+  return last?.isConnected && last.closest(dialogs) ? last : null;
 }
 
 function giveBack(inside: Element | null): void {
@@ -37,7 +46,9 @@ function giveBack(inside: Element | null): void {
   const { activeElement, body } = document;
   if (activeElement !== null && activeElement !== body && activeElement !== inside) return;
   to?.focus({ preventScroll: true });
-  if (to === null || document.activeElement !== to) {
-    document.querySelector<HTMLElement>("main[tabindex]")?.focus({ preventScroll: true });
-  }
+  if (to !== null && document.activeElement === to) return;
+  // Never behind a dialog that stands in front of the page still.
+  const closing = inside?.closest(dialogs);
+  const left = [...document.querySelectorAll<HTMLElement>(dialogs)].findLast((one) => one !== closing);
+  (left ?? document.querySelector<HTMLElement>("main[tabindex]"))?.focus({ preventScroll: true });
 }

@@ -13,7 +13,10 @@ export function useKeptFocus(within: RefObject<HTMLElement | null>): void {
     let last: Place | null = null;
     /** Nothing has the focus, or the page's content as a whole has: a dialog leaves it there when what asked has gone or rests. */
     const isNowhere = (element: Element | null) => element?.contains(root) ?? false;
-    const giveOn = () => last && heirOf(last, root)?.focus();
+    const giveOn = () => {
+      // What stands in front of the page has the keyboard.
+      if (last && document.querySelector("[aria-modal='true']") === null) heirOf(last, root)?.focus();
+    };
     const onFocus = ({ target }: FocusEvent) => {
       if (!(target instanceof HTMLElement)) return;
       if (isNowhere(target)) giveOn();
