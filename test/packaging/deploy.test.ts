@@ -115,6 +115,54 @@ fi`,
   expect(existsSync(at("opt/signet/.upgrade"))).toBe(false);
 });
 
+test("whatever ends a way back, also with the machine, it is gone to its end, and no release starts on half of the data", async () => {
+  let turns = 0;
+  for (let ended = false; !ended; ) {
+    turns += 1;
+    const { at, program, run } = await openMachine();
+    await program("bin/systemctl", "exit 0");
+    expect(run("deploy", "configure", "1.0.0").status).toBe(0);
+    const data = at("var/lib/signet");
+    await writeFile(path.join(data, "signet.db"), "before");
+    await writeFile(path.join(data, "signet.db-wal"), "log of before");
+    // The newer one migrates and does not start. SQLite writes into the file that is there.
+    await program(
+      "bin/systemctl",
+      `db=${data}/signet.db wal=${data}/signet.db-wal
+if [ "$1" != start ]; then exit 0; fi
+case "$(readlink ${at("opt/signet/current")})" in
+  *1.1.0) echo migrated >$db; /bin/rm -f $wal; : >${at("failed")}; exit 1 ;;
+  *1.0.0) [ "$(cat $db) $(cat $wal)" = "before log of before" ] || { echo "$(cat $db) $(cat $wal)" >>${at("half")}; exit 1; }
+    PATH=/usr/bin:/bin ${at("deploy")} started ;;
+  *) exit 1 ;;
+esac`,
+    );
+    for (const name of ["mv", "rm", "cp", "ln", "sync"])
+      await program(
+        `bin/${name}`,
+        `/bin/${name} "$@"; status=$?
+if [ -e ${at("failed")} ]; then
+  left=$(cat ${at("turns")}); echo $((left - 1)) >${at("turns")}
+  if [ "$left" = 1 ]; then kill -KILL $PPID; fi
+fi
+exit $status`,
+      );
+    await writeFile(at("turns"), `${turns}\n`);
+    ended = run("deploy", "configure", "1.1.0").signal === null;
+    await writeFile(at("turns"), "0\n");
+    if (!ended) spawnSync(at("bin/systemctl"), ["start"]);
+    // One that was not begun to be gone is begun with the upgrade anew.
+    for (let again = 0; again < 2; again += 1) expect(run("deploy", "configure", "1.1.0").status).toBe(1);
+    expect(await readlink(at("opt/signet/current")), `cut off after ${turns}`).toBe("releases/1.0.0");
+    expect(await readdir(data)).toEqual(["signet.db", "signet.db-wal"]);
+    expect(await readFile(path.join(data, "signet.db"), "utf8")).toBe("before");
+    expect(await readFile(path.join(data, "signet.db-wal"), "utf8")).toBe("log of before");
+    expect(existsSync(at("half")) ? await readFile(at("half"), "utf8") : "").toBe("");
+    expect(existsSync(at("opt/signet/.upgrade"))).toBe(false);
+  }
+  expect(turns).toBeGreaterThan(8);
+}, 300_000);
+
 test("a package that cannot start because the data's volume is away touches nothing of it once it is back", async () => {
   const { at, program, run } = await openMachine();
   await program("bin/systemctl", "exit 0");
