@@ -1,7 +1,9 @@
 import { useLayoutEffect } from "react";
 
+/** Where the focus was, and in which dialog that is, if in one. */
+type From = { to: HTMLElement | null; behind: HTMLElement | null };
 /** What a closing dialog gives back, a moment later; one that opens in its place takes that over. */
-let owed: { to: HTMLElement | null; timer: ReturnType<typeof setTimeout> } | null = null;
+let owed: (From & { timer: ReturnType<typeof setTimeout> }) | null = null;
 /** By then whatever follows the dialog has taken the focus itself, if it wants it. */
 const afterMs = 10;
 const dialogs = "[aria-modal='true']";
@@ -22,18 +24,23 @@ export function useFocusBack(opened: boolean): void {
     const from = takeOver();
     return () => {
       const inside = document.activeElement;
-      owed = { to: from, timer: setTimeout(giveBack, afterMs, inside) };
+      owed = { ...from, timer: setTimeout(giveBack, afterMs, inside) };
     };
   }, [opened]);
 }
 
-function takeOver(): HTMLElement | null {
+function takeOver(): From {
   if (owed) {
     clearTimeout(owed.timer);
-    const { to } = owed;
+    const { to, behind } = owed;
     owed = null;
-    return to;
+    return { to, behind };
   }
+  const to = focused();
+  return { to, behind: to?.closest<HTMLElement>(dialogs) ?? null };
+}
+
+function focused(): HTMLElement | null {
   const { activeElement, body } = document;
   if (activeElement instanceof HTMLElement && activeElement !== body) return activeElement;
   // The button of a dialog, which rested while its act was under way and asks for something first, has lost it by that.
@@ -41,14 +48,13 @@ function takeOver(): HTMLElement | null {
 }
 
 function giveBack(inside: Element | null): void {
-  const to = owed?.to ?? null;
+  const { to, behind } = owed ?? { to: null, behind: null };
   owed = null;
   const { activeElement, body } = document;
   if (activeElement !== null && activeElement !== body && activeElement !== inside) return;
   to?.focus({ preventScroll: true });
   if (to !== null && document.activeElement === to) return;
   // Never behind a dialog that stands in front of the page still.
-  const closing = inside?.closest(dialogs);
-  const left = [...document.querySelectorAll<HTMLElement>(dialogs)].findLast((one) => one !== closing);
-  (left ?? document.querySelector<HTMLElement>("main[tabindex]"))?.focus({ preventScroll: true });
+  const place = behind?.isConnected ? behind : document.querySelector<HTMLElement>("main[tabindex]");
+  place?.focus({ preventScroll: true });
 }
