@@ -141,7 +141,7 @@ test("before a start with nothing to resume, nothing is said, and only the journ
 
   // The update that is under way starts the service itself: it goes on alone.
   await write({ phase: "restarting", outcome: null });
-  const unlock = await lockUpdates(root);
+  const unlock = await lockUpdates(root, path.join(folder, "data"));
   expect(await beforeStart()).toMatchObject({ code: 0, out: "", err: "" });
   await unlock?.();
 

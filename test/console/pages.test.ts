@@ -131,7 +131,7 @@ const begun: Journal = {
 
 test("an update: each step with its share, called off only while nothing is in force, then its backup and what it took", async () => {
   // Whoever updates holds it; without that the console says that it was cut off.
-  const unlock = await lockUpdates(root);
+  const unlock = await lockUpdates(root, root);
   onTestFinished(async () => unlock?.());
   await writeJournal(root, begun);
   const { page, problems } = await openConsole(browser, main, { page: "update" });

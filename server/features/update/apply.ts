@@ -77,7 +77,7 @@ export async function rollBack(site: Site, installed: Release, accepted: number 
  * @throws AppError `conflict` when another process is doing it, or it is of other data than these
  */
 export async function resumeUpdate(site: Site, beforeStart: boolean): Promise<Journal | null> {
-  const unlock = await lockUpdates(site.root);
+  const unlock = await lockUpdates(site.root, site.dataDir);
   if (unlock === null) {
     if (beforeStart) return null;
     throw underWay();
@@ -95,7 +95,7 @@ export async function resumeUpdate(site: Site, beforeStart: boolean): Promise<Jo
 }
 
 async function alone<T>(site: Site, work: () => Promise<T>): Promise<T> {
-  const unlock = await lockUpdates(site.root);
+  const unlock = await lockUpdates(site.root, site.dataDir);
   if (unlock === null) throw underWay();
   try {
     const before = await readJournal(site.root);

@@ -1,4 +1,4 @@
-import { chmod } from "node:fs/promises";
+import { chmod, chown, stat } from "node:fs/promises";
 import path from "node:path";
 import { holdFileLock, isFileHeld } from "../../kernel/db.ts";
 import { makeUpdateFolder, updateFolder } from "./installation.ts";
@@ -10,16 +10,29 @@ const lockFile = (root: string) => path.join(updateFolder(root), "lock.db");
 /** Whoever asks how an update stands is in the way for a moment; that is no other update. */
 const lockTries = 20;
 
-/** Held while an update runs, whoever runs it. @returns null while another does */
-export async function lockUpdates(root: string): Promise<(() => Promise<void>) | null> {
+/**
+ * Held while an update runs, whoever runs it.
+ * @param dataDir whose group asks whether it is held
+ * @returns null while another does
+ */
+export async function lockUpdates(root: string, dataDir: string): Promise<(() => Promise<void>) | null> {
   await makeUpdateFolder(root);
   for (let tries = 1; ; tries += 1) {
     const release = await holdFileLock(lockFile(root));
-    // Whoever serves asks whether it is held, and may not while one of an older release holds it.
-    await chmod(lockFile(root), 0o644);
+    await showTo(dataDir, lockFile(root));
     if (release !== null || tries === lockTries) return release;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
+}
+
+/**
+ * Whoever serves asks whether it is held, and may not while one of an older release holds it. Nobody else may: who can read the file
+ * can hold it, and no update would go on.
+ */
+async function showTo(dataDir: string, file: string): Promise<void> {
+  const data = await stat(dataDir).catch(() => null);
+  if (process.getuid?.() === 0 && data !== null) await chown(file, 0, data.gid);
+  await chmod(file, 0o640);
 }
 
 /**

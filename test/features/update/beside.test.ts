@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
-import { chmod, mkdir, mkdtemp, rm, stat } from "node:fs/promises";
+import { chmod, chown, mkdir, mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { text } from "node:stream/consumers";
@@ -92,12 +92,19 @@ test("an update is cut off when nobody holds its lock, whichever process has its
     ...{ file: null, manifestSha256: null, from: release, to: { ...release, version: "9.9.9" }, dataDir: root },
     ...{ backup: null, snapshot: null, restore: null, loss: null, outcome: null, cause: null },
   };
-  const unlock = await lockUpdates(root);
+  const data = path.join(root, "data");
+  await mkdir(data);
+  const isRoot = process.getuid?.() === 0;
+  if (isRoot) await chown(data, 4711, 4712);
+  const unlock = await lockUpdates(root, data);
   await writeJournal(root, begun);
   const lock = path.join(root, "update/lock.db");
-  expect((await stat(lock)).mode & 0o777).toBe(0o644);
+  // For whoever serves, and for nobody else.
+  const { mode, uid, gid } = await stat(lock);
+  expect(mode & 0o777).toBe(0o640);
+  if (isRoot) expect([uid, gid]).toEqual([0, 4712]);
   expect(await readStanding(root)).toMatchObject({ interrupted: false, journal: { phase: "trying" } });
-  expect(await lockUpdates(root)).toBeNull();
+  expect(await lockUpdates(root, data)).toBeNull();
   await unlock?.();
   expect(await readStanding(root)).toMatchObject({ interrupted: true });
   await chmod(lock, 0o444);

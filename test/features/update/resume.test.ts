@@ -94,7 +94,7 @@ test("while the volume of the data is not mounted nothing is taken back, and it 
 
 test("while another process goes on with it, a person is told so, and a start is not kept waiting", async () => {
   const { root, dataDir, asked, siteOn } = await cutOff();
-  const unlock = await lockUpdates(root);
+  const unlock = await lockUpdates(root, dataDir);
   await expect(resumeUpdate(await siteOn(dataDir), false)).rejects.toThrow("Another update is under way.");
   expect(await resumeUpdate(await siteOn(dataDir), true)).toBeNull();
   await unlock?.();
