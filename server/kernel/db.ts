@@ -50,8 +50,9 @@ export type Database = {
   /**
    * Takes the write-ahead log over into the file and cuts it off, as far as nobody reads in it: until then it holds what
    * was written over or deleted.
+   * @returns whether all of it was: not when somebody reads on and on
    */
-  truncateLog(): Promise<void>;
+  truncateLog(): Promise<boolean>;
   /** SQLite's own check of the file, beside all other work: what it complains about, empty when all is well. */
   check(depth?: CheckDepth): Promise<string[]>;
   /** Waits for the running transactions, then closes all connections. */
@@ -80,6 +81,8 @@ type Plan = { statement: sqlite3.Statement; returnsRows: boolean; json: readonly
 
 const statementCacheSize = 500;
 const busyTimeoutMs = 10_000;
+/** A second for readers and one for writers each. */
+const truncateTries = 15;
 
 /** One SQLite connection with its prepared statements. */
 class Connection implements DatabaseConnection {
@@ -314,8 +317,15 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     async truncateLog() {
       const own = await Connection.open(options.file, sqlite3.OPEN_READWRITE);
       try {
-        // Writers wait meanwhile, so it does not wait long for readers.
-        await own.exec("PRAGMA busy_timeout = 1000; PRAGMA wal_checkpoint(TRUNCATE)");
+        // Writers wait meanwhile, so it does not wait long for readers, and lets writers go on before it asks again.
+        await own.exec("PRAGMA busy_timeout = 1000");
+        const db = kyselyOver<Tables>(() => own);
+        for (let tries = 1; ; tries += 1) {
+          const { rows } = await sql<{ busy: number }>`PRAGMA wal_checkpoint(TRUNCATE)`.execute(db);
+          if (rows[0]?.busy === 0) return true;
+          if (tries === truncateTries) return false;
+          await sleep(1000);
+        }
       } finally {
         await own.close();
       }

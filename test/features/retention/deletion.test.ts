@@ -1,8 +1,11 @@
 import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
+import { setTimeout } from "node:timers/promises";
+import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { purgeDownloads } from "../../../server/features/evidence/service.ts";
 import { purgeMails } from "../../../server/features/mail/service.ts";
+import { openForReading } from "../../../server/kernel/db.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
 import { browser } from "../organization/support.ts";
 import { movableClock, ok, publishTemplate, send } from "../signing/flow.ts";
@@ -98,9 +101,17 @@ test("nothing that was deleted can be read in the database's files, and nothing 
     return needles.filter((needle) => bytes.some((file) => file.includes(needle)));
   };
   expect(await readable()).toEqual(needles);
+  // Somebody reads what was, and for longer than the log is asked for at a time.
+  const reader = await openForReading(path.join(app.folder, "signet.db"));
+  await sql`BEGIN`.execute(reader.read);
+  await reader.read.selectFrom("recipients").select("id").execute();
   clock.advance(40 * dayMs);
-  await runNow(app);
-  expect(await terms()).toEqual([]);
+  const cut = runNow(app);
+  await expect.poll(terms).toEqual([]);
+  expect(await readable()).toEqual(needles);
+  await setTimeout(2500);
+  await reader.close();
+  await cut;
   expect(await readable()).toEqual([]);
 });
 
