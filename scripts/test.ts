@@ -1,7 +1,7 @@
 import "../server/node-version.ts";
 import path from "node:path";
+import { inspect } from "node:util";
 import { startVitest, type TestModule } from "vitest/node";
-import { z } from "zod";
 import { buildApps } from "./build-apps.ts";
 import { ensureSystemPackages } from "./system-packages.ts";
 
@@ -10,20 +10,18 @@ import { ensureSystemPackages } from "./system-packages.ts";
 /** More broken files than this are no accident. */
 const mostAgain = 5;
 
-const Unhandled = z.object({ stack: z.string().optional(), VITEST_TEST_PATH: z.string().optional() });
-
 type Outcome = { file: string; passed: number; skipped: number; troubles: string[] };
 
 /** Runs the files whose names match, each in a process of its own. */
 async function run(filters: string[]): Promise<{ outcomes: Outcome[]; stray: string[] }> {
   const vitest = await startVitest("test", filters, { watch: false, run: true });
   const outcomes = vitest.state.getTestModules().map(outcomeOf);
-  // Of no test: a promise that nobody waited for. The run names the file where it can tell.
+  // Of no test: a promise that nobody waited for, or a process that ended. The run names the file where it can tell.
   const stray: string[] = [];
   for (const error of vitest.state.getUnhandledErrors()) {
-    const { data } = Unhandled.safeParse(error);
-    const outcome = outcomes.find(({ file }) => file === data?.VITEST_TEST_PATH);
-    (outcome?.troubles ?? stray).push(`unhandled: ${data?.stack ?? String(error)}`);
+    const text = inspect(error);
+    const outcome = outcomes.find(({ file }) => text.includes(file));
+    (outcome?.troubles ?? stray).push(`unhandled: ${text}`);
   }
   await vitest.close();
   return { outcomes, stray };
@@ -37,6 +35,7 @@ function outcomeOf(module: TestModule): Outcome {
   );
   // A file that could not even be collected has no tests to count, and is a failure all the same.
   troubles.push(...module.errors().map((error) => error.stack ?? error.message));
+  if (!["passed", "failed", "skipped"].includes(module.state())) troubles.push("its process ended before it did");
   return { file: module.moduleId, passed: count("passed"), skipped: count("skipped"), troubles };
 }
 
