@@ -411,8 +411,15 @@ export async function holdFileLock(
     if (error instanceof Error && errorNumber(error) === sqlite3.BUSY) return null;
     throw error;
   }
-  return () => connection.close();
+  heldLocks.add(connection);
+  return async () => {
+    heldLocks.delete(connection);
+    await connection.close();
+  };
 }
+
+/** A connection that nothing refers to any more is collected, and the lock would go with it. */
+const heldLocks = new Set<Connection>();
 
 /**
  * Whether somebody holds the lock exclusively, asked by whoever may read the file; one that asks is in the way for that moment.

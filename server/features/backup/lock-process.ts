@@ -16,9 +16,6 @@ const tell = (message: LockMessage) => process.send?.(message);
 const tries = 20;
 const betweenMs = 100;
 
-/** What nothing refers to any more is collected, and the lock would go with it. */
-const held = new Set<() => Promise<void>>();
-
 process.on("disconnect", () => process.exit(1));
 process.once("message", (order: LockOrder) => void hold(order));
 
@@ -27,11 +24,7 @@ async function hold({ folder, mode }: LockOrder): Promise<void> {
   try {
     const file = await lockIn(folder);
     for (let left = tries; left > 0; left -= 1) {
-      const release = await holdFileLock(file, mode);
-      if (release !== null) {
-        held.add(release);
-        return void tell({ held: true });
-      }
+      if (await holdFileLock(file, mode)) return void tell({ held: true });
       await delay(betweenMs);
     }
     tell({ busy: true });
