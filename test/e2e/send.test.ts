@@ -86,6 +86,36 @@ async function fillContent(page: Page): Promise<void> {
 }
 
 describe("sending one envelope", () => {
+  test("each step is an entry of the browser's history, and an address may name a step", async () => {
+    const { page, context } = await enter();
+    await page.goto(`${app.url}/send`);
+    await page.getByRole("button", { name: /Lease/ }).click();
+    await heading(page, "People").waitFor();
+    await fillPeople(page);
+    await next(page, "Content");
+    await heading(page, "Content").waitFor();
+    await fillContent(page);
+    await page.goBack();
+    await heading(page, "People").waitFor();
+    await expect.poll(() => at(page, "#/recipients/0/name").inputValue(), soon).toBe("Ada Lovelace");
+    await page.goForward();
+    await heading(page, "Content").waitFor();
+    await expect.poll(() => page.evaluate("document.activeElement?.textContent"), soon).toBe("Content");
+    await page.reload();
+    await expect.poll(() => at(page, "#/variables/object").inputValue(), soon).toBe("Lindenhof 4");
+    await page.goBack();
+    await heading(page, "People").waitFor();
+    await page.goBack();
+    await page.getByRole("searchbox", { name: "Search templates" }).waitFor();
+    // Nobody filled in anything in this tab: there is nothing to review.
+    const other = await context.newPage();
+    await other.goto(`${app.url}/send?template=${lease}&step=review`);
+    await heading(other, "People").waitFor();
+    expect(new URL(other.url()).searchParams.get("step")).toBe("people");
+    expect(await other.getByText("Please fill this in.").count()).toBe(0);
+    await context.close();
+  });
+
   test("two signers, variables, copy and viewer: checked, shown, sent once", async () => {
     const { page, context, troubles } = await enter();
     await page.goto(`${app.url}/send`);

@@ -167,12 +167,15 @@ describe("keeping a draft", () => {
     await called();
     calls[0]?.answer(refusal("precondition-failed", 412));
     await status("conflict");
+    // Nothing can be edited before one of the two is chosen.
     store.edit(rename("c"));
+    store.undo();
+    expect(store.snapshot().draft.name).toBe("b");
     expect(await store.save()).toBe(false);
     expect(calls).toHaveLength(1);
     const overwritten = store.overwrite();
-    expect(calls[1]).toMatchObject({ ifMatch: null, body: { name: "c" } });
-    calls[1]?.answer("hash-c");
+    expect(calls[1]).toMatchObject({ ifMatch: null, body: { name: "b" } });
+    calls[1]?.answer("hash-b");
     expect(await overwritten).toBe(true);
     await status("saved");
   });

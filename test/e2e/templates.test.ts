@@ -101,6 +101,8 @@ describe("a template", () => {
     expect(await page.getByLabel("Name of the template").inputValue()).toBe("Lease 2026");
     await page.getByRole("button", { name: "Create", exact: true }).click();
     await page.getByRole("alert").getByText("Invalid document").waitFor();
+    // What was refused leaves no template without a document.
+    await expect.poll(() => templates("Lease 2026"), soon).toEqual([]);
 
     await choosePdf(page, "Lease 2026.pdf", Buffer.from(await agreementPdf()));
     await page.getByRole("button", { name: "Create", exact: true }).click();
@@ -111,6 +113,31 @@ describe("a template", () => {
     expect(made[0]).toMatchObject({ hasDraft: true, latestVersion: null, roles: ["Signer"] });
     expect(idIn(page)).toBe(made[0]?.id);
     expect(troubles).toEqual([]);
+    await context.close();
+  });
+
+  test("whose upload broke off goes on with a retry, and is gone when the person gives up", async () => {
+    const { page, context } = await enter();
+    const uploads = "**/v1/templates/*/files";
+    await page.goto(`${app.url}/templates`);
+    for (const giveUp of [true, false]) {
+      await context.route(uploads, (route) => route.abort());
+      await page.getByRole("button", { name: "New template" }).first().click();
+      await dialogReady(page);
+      await choosePdf(page, "Broken off.pdf", Buffer.from(await agreementPdf()));
+      await page.getByRole("button", { name: "Create", exact: true }).click();
+      await page.getByRole("button", { name: "Try again" }).waitFor();
+      expect(await templates("Broken off")).toHaveLength(1);
+      await context.unroute(uploads);
+      if (giveUp) {
+        await page.getByRole("button", { name: "Cancel" }).click();
+        await expect.poll(() => templates("Broken off"), soon).toEqual([]);
+      } else {
+        await page.getByRole("button", { name: "Try again" }).click();
+        await page.waitForURL(/\/templates\/tpl_/);
+        expect(await templates("Broken off")).toMatchObject([{ id: idIn(page), hasDraft: true }]);
+      }
+    }
     await context.close();
   });
 
@@ -276,14 +303,22 @@ describe("a template", () => {
 
     await changeElsewhere("Changed by Bea");
     await decline.uncheck();
-    await page.getByText("Somebody else changed this draft").waitFor();
-    await page.getByRole("button", { name: "Load the other draft" }).click();
+    // A dialog: seen wherever the page is scrolled to, and nothing goes on behind it.
+    const dialog = page.getByRole("dialog", { name: "This draft was changed elsewhere" });
+    await dialog.waitFor();
+    await dialogReady(page);
+    await page.keyboard.press("Enter");
+    await page.keyboard.press("Escape");
+    expect(await dialog.isVisible()).toBe(true);
+    expect(await seriousFindings(page)).toEqual([]);
+    await page.getByRole("button", { name: "Load newer version" }).click();
+    await dialog.waitFor({ state: "hidden" });
     await expect.poll(() => page.getByLabel("Name of the template").inputValue(), soon).toBe("Changed by Bea");
     expect((await draftOf(id)).settings.allowDecline).toBe(true);
 
     await changeElsewhere("Changed again");
     await decline.uncheck();
-    await page.getByRole("button", { name: "Save mine over it" }).click();
+    await page.getByRole("button", { name: "Keep mine" }).click();
     await saved(page);
     const mine = await draftOf(id);
     expect(mine.settings.allowDecline).toBe(false);
@@ -320,6 +355,16 @@ describe("a new workspace", () => {
     expect(await page.evaluate(() => sessionStorage.getItem("signet.testMode"))).toBe("1");
     const preview = await app.call(`/v1/templates/${samples[0]?.id}/versions/1/render`, { method: "POST" });
     expect(preview.status).toBe(200);
+    // A published version's document holds the fixed texts: the editor does not write them a second time.
+    const label = page.locator('.placed[data-item="project"] .placed-label');
+    const opacity = () => label.evaluate((node) => getComputedStyle(node).opacity);
+    await page.goto(`${app.url}/templates/${samples[0]?.id}`);
+    await drawn(page);
+    await expect.poll(opacity, soon).toBe("0");
+    await page.getByRole("button", { name: "Edit" }).click();
+    await page.waitForURL(/version=draft/);
+    await drawn(page);
+    await expect.poll(opacity, soon).toBe("1");
     expect(troubles).toEqual([]);
     await context.close();
   });

@@ -14,6 +14,7 @@ import { Loading } from "../../shared/ui/kit/Loading.tsx";
 import { AccessLayout } from "./features/access/AccessLayout.tsx";
 import { localPath } from "./features/access/local-path.ts";
 import { EnvelopeSearch, EnvelopesSearch } from "./features/envelopes/search.ts";
+import { SendSearch } from "./features/send/search.ts";
 import { Missing } from "./features/shell/Missing.tsx";
 import { RouteFailure } from "./features/shell/RouteFailure.tsx";
 import { loadSession } from "./session.tsx";
@@ -158,11 +159,10 @@ const envelope = createRoute({
     "EnvelopePage",
   ),
 });
-const fromTemplate = z.object({ template: z.string().max(64).optional().catch(undefined) });
 const send = createRoute({
   getParentRoute: () => workspace,
   path: "/send",
-  validateSearch: fromTemplate,
+  validateSearch: SendSearch,
   component: lazyRouteComponent(
     page(["send"], () => import("./features/send/SendPage.tsx")),
     "SendPage",
@@ -171,7 +171,7 @@ const send = createRoute({
 const bulk = createRoute({
   getParentRoute: () => workspace,
   path: "/bulk",
-  validateSearch: fromTemplate,
+  validateSearch: SendSearch.pick({ template: true }),
   component: lazyRouteComponent(
     page(["send"], () => import("./features/bulk/BulkPage.tsx")),
     "BulkPage",

@@ -17,7 +17,6 @@ import { useUnsaved } from "../../../../shared/ui/kit/useUnsaved.ts";
 import { useMode } from "../../mode.tsx";
 import { useCan, useSession } from "../../session.tsx";
 import { ContentStep } from "./ContentStep.tsx";
-import { type Step, steps } from "./draft.ts";
 import { Forbidden } from "./Forbidden.tsx";
 import { type Form, useForm } from "./form.ts";
 import { OptionsStep } from "./OptionsStep.tsx";
@@ -26,6 +25,7 @@ import { ReviewStep } from "./ReviewStep.tsx";
 import { stepOf } from "./request.ts";
 import { SendButton } from "./SendButton.tsx";
 import { Sent } from "./Sent.tsx";
+import { type Step, steps } from "./search.ts";
 import { TemplateChoice } from "./TemplateChoice.tsx";
 import "./send.css";
 
@@ -33,13 +33,13 @@ const t = translator("send");
 
 /** Sending one envelope: template, people, content, options, and a look at it before it leaves. */
 export function SendPage() {
-  const { template } = useSearch({ from: "/workspace/send" });
+  const { template, step } = useSearch({ from: "/workspace/send" });
   const navigate = useNavigate();
   const allowed = useCan("envelope:send");
   const [sent, setSent] = useState<Envelope | null>(null);
-  // Whoever goes to another template, or to none, begins anew.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the template is what it waits for
-  useEffect(() => setSent(null), [template]);
+  // Going to another template or step, or to none, begins anew.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the address is what it waits for
+  useEffect(() => setSent(null), [template, step]);
   if (!allowed) return <Forbidden />;
   if (sent) return <Sent envelope={sent} onAnother={() => setSent(null)} />;
   return (
@@ -93,10 +93,15 @@ function Drafting({ version, name, onSent }: DraftingProps) {
   const { organization, user } = useSession();
   const { testMode } = useMode();
   const confirm = useConfirm();
-  const form = useForm(`${user.id}.${organization?.id}`, organization?.timeZone ?? "UTC", version);
+  const { step: named } = useSearch({ from: "/workspace/send" });
+  const navigate = useNavigate();
+  const form = useForm(`${user.id}.${organization?.id}`, organization?.timeZone ?? "UTC", version, {
+    named,
+    name: (step, replace) => void navigate({ to: "/send", search: { template: version.template, step }, replace }),
+  });
   // Another mode or language keeps the draft.
   useUnsaved(form.touched, { lostBy: [] });
-  const { step } = form.draft;
+  const { step } = form;
   const place = steps.indexOf(step);
   const previous = steps[place - 1];
   const next = steps[place + 1];
@@ -162,15 +167,15 @@ function Drafting({ version, name, onSent }: DraftingProps) {
 
 /** What is wrong with something that has no input of its own. */
 function LooseErrors({ form }: { form: Form }) {
-  const { errors, draft } = form;
+  const { errors, step } = form;
   const [loose, setLoose] = useState<string[]>([]);
   useEffect(() => {
     const shown = new Set(
       Array.from(document.querySelectorAll("[data-pointer]"), (input) => input.getAttribute("data-pointer")),
     );
-    const here = Object.entries(errors).filter(([pointer]) => stepOf(pointer) === draft.step && !shown.has(pointer));
+    const here = Object.entries(errors).filter(([pointer]) => stepOf(pointer) === step && !shown.has(pointer));
     setLoose(here.map(([, detail]) => detail));
-  }, [errors, draft.step]);
+  }, [errors, step]);
   if (loose.length === 0) return null;
   return (
     <div className="notice bad" role="alert">

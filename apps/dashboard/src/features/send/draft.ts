@@ -3,6 +3,7 @@ import type { TemplateVersion } from "../../../../../server/features/templates/c
 import { defaultOf } from "../../../../../server/features/templates/values.ts";
 import { pageLanguage } from "../../../../shared/i18n.ts";
 import { prefillable } from "./fields.ts";
+import { steps } from "./search.ts";
 
 /** What somebody is filling in before an envelope is sent. Everything is text as it was typed; it is kept for this tab only. */
 
@@ -23,9 +24,6 @@ const Person = z.object({
 export type Person = z.infer<typeof Person>;
 const Other = z.object({ id: z.string(), email: z.string(), name: z.string() });
 export type Other = z.infer<typeof Other>;
-
-export const steps = ["people", "content", "options", "review"] as const;
-export type Step = (typeof steps)[number];
 
 export const Draft = z.object({
   v: z.literal(1),

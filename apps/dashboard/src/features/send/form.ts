@@ -1,12 +1,13 @@
-import { type Dispatch, type SetStateAction, useCallback, useEffect, useMemo, useState } from "react";
+import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import type { TemplateVersion } from "../../../../../server/features/templates/contract.ts";
 import type { Problem } from "../../../../../server/kernel/problem.ts";
 import { ProblemResponse } from "../../../../shared/api/client.ts";
 import { fieldErrors } from "../../../../shared/ui/kit/fieldErrors.ts";
 import { type Finding, findingsOf, type Request } from "./check.ts";
-import { type Draft, emptyDraft, forgetDraft, isTouched, keepDraft, readDraft, type Step, steps } from "./draft.ts";
+import { type Draft, emptyDraft, forgetDraft, isTouched, keepDraft, readDraft } from "./draft.ts";
 import { explain } from "./explain.ts";
 import { requestOf, stepOf } from "./request.ts";
+import { type Step, steps } from "./search.ts";
 
 type Errors = Readonly<Record<string, string>>;
 
@@ -15,6 +16,8 @@ export type Form = {
   version: TemplateVersion;
   timeZone: string;
   draft: Draft;
+  /** The step that is shown. */
+  step: Step;
   request: Request;
   touched: boolean;
   /** @param at pointers (or beginnings of them) whose errors no longer say anything */
@@ -31,15 +34,19 @@ export type Form = {
   forget: () => void;
 };
 
+/** Which step the address names, and how to name another: as a new entry of the browser's history, or in place of this one. */
+export type StepAddress = { named: Step | undefined; name: (step: Step, replace: boolean) => void };
+
 /**
  * Keeps the draft of one template in this tab.
  * @param owner whose draft it is: another person in the same tab does not see it
  */
-export function useForm(owner: string, timeZone: string, version: TemplateVersion): Form {
+export function useForm(owner: string, timeZone: string, version: TemplateVersion, address: StepAddress): Form {
   const [draft, setDraft] = useState(() => readDraft(owner, version));
   const [errors, setErrors] = useState<Errors>({});
   const [refusal, setRefusal] = useState<Problem | null>(null);
-  const setFocus = useFocus();
+  const step = address.named ?? draft.step;
+  const setFocus = useFocus(step);
   const request = useMemo(
     () => requestOf(draft, version, { decimal: draft.decimal, timeZone }),
     [draft, version, timeZone],
@@ -57,19 +64,46 @@ export function useForm(owner: string, timeZone: string, version: TemplateVersio
     if (at.length > 0) setRefusal(null);
   }, []);
 
+  const open = (next: Step, focus: Focus, replace = false): void => {
+    setDraft((before) => ({ ...before, step: next }));
+    if (next !== address.named) address.name(next, replace);
+    setFocus(next, focus);
+  };
+
   /** Shows what is wrong and opens the first step with an error. */
-  const show = (found: Errors): void => {
+  const show = (found: Errors, replace = false): void => {
     setErrors(found);
     const first = Object.keys(found).toSorted((a, b) => steps.indexOf(stepOf(a)) - steps.indexOf(stepOf(b)))[0];
-    if (first === undefined) return;
-    setDraft((before) => ({ ...before, step: stepOf(first) }));
-    setFocus("error");
+    if (first !== undefined) open(stepOf(first), "error", replace);
   };
+
+  /** What is wrong in the steps before this one; anywhere before the review. */
+  const wrongBefore = (next: Step): Errors => {
+    const found = [...findingsOf(request, version, Date.now()), ...metadataFindings(draft)];
+    const before = steps.slice(0, steps.indexOf(next));
+    return placed(
+      explainAll(found.filter(({ pointer }) => before.includes(stepOf(pointer)) || next === "review")),
+      version,
+    );
+  };
+
+  // The address may name no step, or, typed or kept from another visit, one that the draft is not ready for.
+  const opened = useRef(false);
+  useEffect(() => {
+    if (opened.current) return;
+    opened.current = true;
+    const wrong = wrongBefore(step);
+    if (Object.keys(wrong).length === 0) {
+      if (address.named === undefined) address.name(step, true);
+    } else if (touched) show(wrong, true);
+    else open("people", "step", true);
+  });
 
   return {
     version,
     timeZone,
     draft,
+    step,
     request,
     touched: touched && !gone,
     change,
@@ -83,24 +117,19 @@ export function useForm(owner: string, timeZone: string, version: TemplateVersio
       const { problem } = error;
       if (problem.code !== "plan-upgrade-required" && problem.code !== "feature-disabled") return;
       setRefusal(problem);
-      setDraft((before) => ({ ...before, step: "people" }));
-      setFocus("refusal");
+      open("people", "refusal");
     },
-    go(step) {
-      const found = findingsOf(request, version, Date.now());
-      found.push(...metadataFindings(draft));
-      const before = steps.slice(0, steps.indexOf(step));
-      const shown = found.filter(({ pointer }) => before.includes(stepOf(pointer)) || step === "review");
-      if (shown.length > 0) return show(placed(explainAll(shown), version));
+    go(next) {
+      const wrong = wrongBefore(next);
+      if (Object.keys(wrong).length > 0) return show(wrong);
       setErrors({});
-      setDraft((old) => ({ ...old, step }));
-      setFocus("step");
+      open(next, "step");
     },
     startOver() {
       setErrors({});
       setRefusal(null);
       setDraft(emptyDraft(version));
-      setFocus("step");
+      open("people", "step");
     },
     forget() {
       setGone(true);
@@ -120,20 +149,27 @@ function placed(errors: Errors, version: TemplateVersion): Errors {
 
 type Focus = "error" | "step" | "refusal";
 
-/** Moves the focus after the step that was opened is there: to what is wrong, or to the head of the step. */
-function useFocus(): Dispatch<SetStateAction<Focus | null>> {
-  const [wanted, setWanted] = useState<Focus | null>(null);
+/**
+ * Moves the focus once the step is there: to what is wrong, or to the head of the step, where the browser's own Back and Forward
+ * lead as well.
+ */
+function useFocus(step: Step): (to: Step, focus: Focus) => void {
+  const [wanted, setWanted] = useState<{ step: Step; focus: Focus } | null>(null);
+  const last = useRef(step);
   useEffect(() => {
-    if (wanted === null) return;
+    const moved = last.current !== step;
+    if (wanted ? wanted.step !== step : !moved) return;
+    last.current = step;
     setWanted(null);
+    const focus = wanted?.focus ?? "step";
     const target =
-      wanted === "error"
+      focus === "error"
         ? document.querySelector<HTMLElement>('[data-pointer][aria-invalid="true"], [data-pointer][data-wrong]')
-        : document.querySelector<HTMLElement>(wanted === "refusal" ? ".send-refusal" : ".send-step h2");
+        : document.querySelector<HTMLElement>(focus === "refusal" ? ".send-refusal" : ".send-step h2");
     target?.focus();
-    target?.scrollIntoView({ block: wanted === "error" ? "center" : "nearest" });
-  }, [wanted]);
-  return setWanted;
+    target?.scrollIntoView({ block: focus === "error" ? "center" : "nearest" });
+  }, [wanted, step]);
+  return (to, focus) => setWanted({ step: to, focus });
 }
 
 function metadataFindings({ metadata }: Draft): Finding[] {

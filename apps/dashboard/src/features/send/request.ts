@@ -1,8 +1,9 @@
 import type { TemplateVersion, Variable } from "../../../../../server/features/templates/contract.ts";
 import type { Request } from "./check.ts";
 import { endOfDay } from "./deadline.ts";
-import type { Draft, Other, Person, Step } from "./draft.ts";
+import type { Draft, Other, Person } from "./draft.ts";
 import { prefillable } from "./fields.ts";
+import type { Step } from "./search.ts";
 import { fieldValueOf, scalarOf } from "./texts.ts";
 
 /** From the draft to what the service takes, and back from its pointers to the draft. Pure. */

@@ -20,6 +20,7 @@ import { useConfirm } from "../../../../shared/ui/kit/Confirm.tsx";
 import { notify } from "../../../../shared/ui/kit/notify.tsx";
 import { useUnsaved } from "../../../../shared/ui/kit/useUnsaved.ts";
 import { useCan } from "../../session.tsx";
+import { DraftConflict } from "./DraftConflict.tsx";
 import { DraftNotices } from "./DraftNotices.tsx";
 import { createDraftStore } from "./draft-store.ts";
 import { type Draft, draftOf } from "./model.ts";
@@ -153,7 +154,7 @@ export function DraftEditor({ template, version, draft: first, onReload }: Props
         }
         primary={
           canPublish && (
-            <Button onClick={() => void publish()} loading={publishing} disabled={status === "conflict"}>
+            <Button onClick={() => void publish()} loading={publishing}>
               {t("publish.open")}
             </Button>
           )
@@ -197,14 +198,13 @@ export function DraftEditor({ template, version, draft: first, onReload }: Props
               refused={refused}
               draft={draft}
               warnings={warnings}
-              onReload={onReload}
-              onOverwrite={() => void store.overwrite()}
               onRetry={() => void store.save()}
               onSelect={setSelected}
             />
           </>
         }
       />
+      <DraftConflict opened={status === "conflict"} onReload={onReload} onOverwrite={() => void store.overwrite()} />
       {dialog === "preview" && (
         <PreviewDialog template={id} version="draft" variables={draft.variables} onClose={() => setDialog(null)} />
       )}

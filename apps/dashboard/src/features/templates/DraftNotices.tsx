@@ -1,4 +1,4 @@
-import { Button, Group } from "@mantine/core";
+import { Button } from "@mantine/core";
 import type { Warning } from "../../../../../server/features/templates/contract.ts";
 import { ProblemResponse } from "../../../../shared/api/client.ts";
 import { translator } from "../../../../shared/i18n.ts";
@@ -16,32 +16,16 @@ type Props = {
   refused: unknown;
   draft: Draft;
   warnings: readonly Warning[];
-  onReload: () => void;
-  onOverwrite: () => void;
   onRetry: () => void;
   onSelect: (id: string) => void;
 };
 
-/** What stands in the way: somebody else's change, a failed save, the mistakes that publishing found. */
+/** What stands in the way: a failed save, the mistakes that publishing found. */
 export function DraftNotices(props: Props) {
   const { status, error, refused, draft, warnings } = props;
   const t = translator("templates");
   return (
     <>
-      {status === "conflict" && (
-        <div className="notice bad" role="alert">
-          <strong>{t("conflict.title")}</strong>
-          {t("conflict.text")}
-          <Group mt="sm" gap="xs">
-            <Button size="compact-sm" onClick={props.onReload}>
-              {t("conflict.reload")}
-            </Button>
-            <Button size="compact-sm" variant="default" onClick={props.onOverwrite}>
-              {t("conflict.overwrite")}
-            </Button>
-          </Group>
-        </div>
-      )}
       {status === "failed" && (
         <>
           <Mistakes title={t("draft.failed")} error={error} draft={draft} onSelect={props.onSelect} />

@@ -11,12 +11,16 @@ import { useNewTemplate } from "./useNewTemplate.ts";
 export function NewTemplate({ onClose }: { onClose: () => void }) {
   const t = translator("templates");
   const navigate = useNavigate();
-  const { make, step, progress } = useNewTemplate();
+  const { make, discard, step, progress } = useNewTemplate();
   const [name, setName] = useState("");
   const [file, setFile] = useState<File | null>(null);
   const [error, setError] = useState<unknown>(null);
   const [missing, setMissing] = useState(false);
   const busy = step !== null;
+  const close = () => {
+    void discard();
+    onClose();
+  };
 
   const submit = async (event: FormEvent) => {
     event.preventDefault();
@@ -31,7 +35,7 @@ export function NewTemplate({ onClose }: { onClose: () => void }) {
   };
 
   return (
-    <Dialog opened onClose={onClose} busy={busy} title={t("new.title")} size="lg">
+    <Dialog opened onClose={close} busy={busy} title={t("new.title")} size="lg">
       <form onSubmit={(event) => void submit(event)} className="stack">
         <PdfDrop
           file={file}
@@ -61,7 +65,7 @@ export function NewTemplate({ onClose }: { onClose: () => void }) {
           <span className="soft" role="status">
             {step && t(`new.step.${step}`)}
           </span>
-          <Button variant="default" onClick={onClose} disabled={busy}>
+          <Button variant="default" onClick={close} disabled={busy}>
             {translator("common")("cancel")}
           </Button>
           <Button type="submit" loading={busy}>

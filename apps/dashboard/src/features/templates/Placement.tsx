@@ -14,6 +14,8 @@ export type PlacementProps = {
   /** A click on the page places something. */
   armed: boolean;
   readOnly: boolean;
+  /** The page shows its fixed items already, as part of the document. */
+  rendered: boolean;
   onSelect: (id: string | null) => void;
   onPlace: (at: Place) => void;
   /** @param kind moves of one kind in a row are undone together */
@@ -56,7 +58,8 @@ export function Placement({
 type Drag = { pointer: number; x: number; y: number; resize: boolean; moved: boolean };
 type BoxProps = PlacementProps & { item: OverlayItem; scale: number; size: PageSize | undefined };
 
-function ItemBox({ item, scale, size, roles, selected, fresh, readOnly, onSelect, onMove, onRemove }: BoxProps) {
+function ItemBox(props: BoxProps) {
+  const { item, scale, size, roles, selected, fresh, readOnly, rendered, onSelect, onMove, onRemove } = props;
   const t = translator("templates");
   const box = useRef<HTMLButtonElement>(null);
   const drag = useRef<Drag | null>(null);
@@ -124,6 +127,7 @@ function ItemBox({ item, scale, size, roles, selected, fresh, readOnly, onSelect
       data-type={item.type}
       data-selected={isSelected || undefined}
       data-color={role === null ? "none" : roleColor(roles, role)}
+      data-rendered={(rendered && role === null) || undefined}
       aria-pressed={isSelected}
       aria-describedby={readOnly ? undefined : "placement-help"}
       style={{

@@ -96,6 +96,7 @@ export function Workspace(props: Props) {
         fresh={fresh}
         armed={armed !== null}
         readOnly={readOnly}
+        rendered={version !== "draft"}
         onSelect={onSelect}
         onPlace={(at) => armed && place(armed, at)}
         onMove={(id, { x, y, width, height }, kind) =>
@@ -104,7 +105,7 @@ export function Workspace(props: Props) {
         onRemove={remove}
       />
     ),
-    [pages, draft, selected, fresh, armed, readOnly, onSelect, place, edit, remove],
+    [pages, draft, version, selected, fresh, armed, readOnly, onSelect, place, edit, remove],
   );
 
   const show = (id: string) => {

@@ -49,11 +49,9 @@ export function createDraftStore({ draft: first, contentHash, send, pauseMs = 70
   }
 
   function changed(): void {
-    if (status !== "conflict") {
-      if (status !== "saving") status = present === kept ? "saved" : "unsaved";
-      clearTimeout(timer);
-      timer = setTimeout(() => void save(), pauseMs);
-    }
+    if (status !== "saving") status = present === kept ? "saved" : "unsaved";
+    clearTimeout(timer);
+    timer = setTimeout(() => void save(), pauseMs);
     tell();
   }
 
@@ -96,8 +94,12 @@ export function createDraftStore({ draft: first, contentHash, send, pauseMs = 70
       return () => void listeners.delete(listener);
     },
     snapshot: () => snapshot,
-    /** @param kind changes of the same kind in a row are undone together */
+    /**
+     * Does nothing while a conflict waits for its decision.
+     * @param kind changes of the same kind in a row are undone together
+     */
     edit(change: (draft: Draft) => Draft, kind: string | null = null): void {
+      if (status === "conflict") return;
       const next = change(present);
       if (next === present) return;
       if (kind === null || kind !== lastKind) past = [...past, present].slice(-mostSteps);
@@ -108,7 +110,7 @@ export function createDraftStore({ draft: first, contentHash, send, pauseMs = 70
     },
     undo(): void {
       const before = past.at(-1);
-      if (!before) return;
+      if (!before || status === "conflict") return;
       past = past.slice(0, -1);
       future = [present, ...future];
       present = before;
@@ -117,7 +119,7 @@ export function createDraftStore({ draft: first, contentHash, send, pauseMs = 70
     },
     redo(): void {
       const after = future[0];
-      if (!after) return;
+      if (!after || status === "conflict") return;
       future = future.slice(1);
       past = [...past, present];
       present = after;

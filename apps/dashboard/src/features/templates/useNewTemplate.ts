@@ -2,6 +2,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useRef, useState } from "react";
 import {
   createTemplate,
+  deleteTemplate,
   getTemplate,
   getTemplateVersion,
   listTemplates,
@@ -12,7 +13,7 @@ import {
   uploadTemplateFile,
   type Variable,
 } from "../../../../../server/features/templates/contract.ts";
-import { callEndpoint } from "../../../../shared/api/client.ts";
+import { callEndpoint, ProblemResponse } from "../../../../shared/api/client.ts";
 import { uploadTo } from "../../../../shared/api/upload.ts";
 
 /** What the first draft holds; the roles follow the words of the page. */
@@ -26,15 +27,20 @@ export type Step = "create" | "upload" | "draft";
 /** Where the warnings of an upload are kept until its template is shown. */
 export const warningsKey = (file: string) => ["templateFileWarnings", file];
 
+/** Not for a lost session, a time-out or a limit: the same request may pass a moment later. */
+const isFinal = (status: number) => status >= 400 && status < 500 && ![401, 408, 429].includes(status);
+
+const newKeys = () => ({ create: crypto.randomUUID(), upload: crypto.randomUUID() });
+
 /**
- * Makes a template of a PDF in three steps. A repeat after a failure goes on where it stopped, under the same idempotency keys,
- * so nothing is made twice.
+ * Makes a template of a PDF in three steps. A repeat after a lost connection goes on where it stopped, under the same idempotency
+ * keys, so nothing is made twice. Where the service refuses, or the person gives up, no template without a document is left.
  */
 export function useNewTemplate() {
   const queries = useQueryClient();
   const [step, setStep] = useState<Step | null>(null);
   const [progress, setProgress] = useState<number | null>(null);
-  const keys = useRef({ create: crypto.randomUUID(), upload: crypto.randomUUID() });
+  const keys = useRef(newKeys());
   const done = useRef<{ template: string | null; file: { from: File; made: TemplateFile } | null }>({
     template: null,
     file: null,
@@ -67,10 +73,23 @@ export function useNewTemplate() {
       await queries.invalidateQueries({ queryKey: [listTemplates.id] });
       await queries.invalidateQueries({ queryKey: [getTemplate.id] });
       return id;
+    } catch (reason) {
+      if (reason instanceof ProblemResponse && isFinal(reason.problem.status)) await discard();
+      throw reason;
     } finally {
       setStep(null);
       setProgress(null);
     }
+  }
+
+  /** Takes back what was made so far. What cannot be deleted now stays in the list, where it can be. */
+  async function discard(): Promise<void> {
+    const { template: id } = done.current;
+    done.current = { template: null, file: null };
+    keys.current = newKeys();
+    if (id === null) return;
+    await callEndpoint(deleteTemplate, { params: { id } }).catch(() => undefined);
+    await queries.invalidateQueries({ queryKey: [listTemplates.id] });
   }
 
   async function create(name: string): Promise<string> {
@@ -90,5 +109,5 @@ export function useNewTemplate() {
     );
   }
 
-  return { make, step, progress };
+  return { make, discard, step, progress };
 }
