@@ -55,7 +55,21 @@ export type Drawing =
 
 export type Watermark = "TEST" | "PREVIEW";
 
-export type InspectCode = "not-a-pdf" | "damaged" | "encrypted" | "xfa" | "no-pages" | "too-many-pages" | "too-complex";
+export type InspectCode =
+  | "not-a-pdf"
+  | "damaged"
+  | "encrypted"
+  | "xfa"
+  | "no-pages"
+  | "too-many-pages"
+  | "page-too-large"
+  | "too-complex"
+  | "active-content";
+/**
+ * What becomes of scripts, actions, media and attached files in uploads; null removes what acts and keeps attached files,
+ * with a warning for each.
+ */
+export type ActiveContentPolicy = "warn" | "remove" | "refuse" | null;
 export type DrawCode = "damaged" | "page-out-of-range" | "bad-image" | "missing-font" | "too-complex";
 export type SealCode = "damaged" | "signature-too-large" | "bad-certificate" | "timestamp-refused" | "seal-invalid";
 
@@ -135,7 +149,7 @@ export type CertificateSeal = {
 
 /** What a reader must know besides. */
 export type CertificateRemark =
-  | { code: "already-signed" | "repaired" | "decrypted" }
+  | { code: "already-signed" | "signatures-removed" | "repaired" | "decrypted" }
   | { code: "reassigned"; from: CertificateName; to: CertificateName; at: string; reason: string };
 export type CertificateName = { name: string | null; email: string };
 
@@ -242,9 +256,9 @@ export type SealOutput = {
 
 /** Every task: its input, its output, the codes it may fail with. `inspect` runs on hostile input and alone has the shorter limits. */
 export type Tasks = {
-  /** What is this PDF, and can a revision be appended to it? `pdf` comes back only when it had to be rewritten. */
+  /** What is this PDF, and can it be stamped and sealed? `pdf` comes back only when it had to be rewritten. */
   inspect: {
-    input: { pdf: Uint8Array; maxPages: number };
+    input: { pdf: Uint8Array; maxPages: number; activeContent?: ActiveContentPolicy };
     output: {
       pageCount: number;
       pages: PageBox[];

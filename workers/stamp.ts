@@ -35,7 +35,7 @@ export async function stamp(input: Input): Promise<TaskResult<"stamp">> {
     const plan = planned(input, pages);
     if (!plan.ok) return plan;
     const { layers, sheets, warnings } = plan.value;
-    const revision = beginRevision(file);
+    const revision = beginRevision(file, file.firstFree);
     const forms = await typesetForms(revision, sheets, input.drawings, warnings);
     const guards = new Map<number, PdfRef>();
     const removeUnder = whiteoutRemover(revision, file, input.drawings);

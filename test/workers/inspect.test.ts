@@ -11,8 +11,8 @@ import { contract, lengthChain } from "./seal/hostile.ts";
 const lecture = readFileSync(new URL("../fixtures/pdf/lecture.pdf", import.meta.url));
 const look = (pdf: Uint8Array, maxPages = 1000) => inspect({ pdf, maxPages });
 
-function accepted(pdf: Uint8Array) {
-  const result = look(pdf);
+async function accepted(pdf: Uint8Array) {
+  const result = await look(pdf);
   if (!result.ok) throw new Error(`${result.error.code}: ${result.error.message}`);
   return result.value;
 }
@@ -39,8 +39,8 @@ function assemble(objects: (string | Buffer)[]): Buffer {
 }
 
 describe("accepted as they are", () => {
-  it("a real document, with its boxes as displayed", () => {
-    const value = accepted(lecture);
+  it("a real document, with its boxes as displayed", async () => {
+    const value = await accepted(lecture);
     expect(value).toMatchObject({ pageCount: 8, hasFormFields: false, warnings: [], pdf: null });
     expect(value.pages[0]).toEqual({ page: 1, width: 595.276, height: 841.89, rotation: 0 });
     expect(value.pages[2]).toEqual({ page: 3, width: 841.89, height: 595.276, rotation: 90 });
@@ -52,20 +52,20 @@ describe("accepted as they are", () => {
       page.setCropBox(100, 50, 900, 300);
       page.setRotation(degrees(-90));
     });
-    expect(accepted(pdf).pages).toEqual([{ page: 1, width: 300, height: 200, rotation: 270 }]);
+    expect((await accepted(pdf)).pages).toEqual([{ page: 1, width: 300, height: 200, rotation: 270 }]);
   });
 
   it("forms and signed documents, with a warning", async () => {
     const form = await document((made) => {
       made.getForm().createTextField("name").addToPage(made.getPage(0));
     });
-    expect(accepted(form)).toMatchObject({ hasFormFields: true, warnings: [{ code: "form-fields", count: 1 }] });
+    expect(await accepted(form)).toMatchObject({ hasFormFields: true, warnings: [{ code: "form-fields", count: 1 }] });
     const signed = await document((made) => {
       const value = made.context.register(made.context.obj({ Type: "Sig", Filter: "Adobe.PPKLite" }));
       const field = made.context.register(made.context.obj({ FT: "Sig", T: PDFString.of("s"), V: value }));
       made.catalog.set(PDFName.of("AcroForm"), made.context.obj({ Fields: [field], SigFlags: 3 }));
     });
-    expect(accepted(signed).warnings.map(({ code }) => code)).toEqual(["already-signed", "form-fields"]);
+    expect((await accepted(signed)).warnings.map(({ code }) => code)).toEqual(["already-signed", "form-fields"]);
   });
 });
 
@@ -83,7 +83,7 @@ describe("repaired", () => {
     ],
   ];
   it.each(cases)("when %s", async (_, make) => {
-    const { pdf, pageCount, warnings } = accepted(make());
+    const { pdf, pageCount, warnings } = await accepted(make());
     expect(pageCount).toBe(8);
     expect(warnings.map(({ code }) => code)).toEqual(["repaired"]);
     if (!pdf) throw new Error("not rewritten");
@@ -102,16 +102,16 @@ describe("decrypted", () => {
     ["AES-128, metadata in clear", ["128", "--cleartext-metadata", "--use-aes=y"]],
     ["AES-256, revision 5", ["256", "--force-R5"]],
     ["AES-256, revision 6", ["256"]],
-  ])("%s without a password", (_, options) => {
-    const { pdf, warnings, pageCount } = accepted(qpdf(lecture, "--encrypt", "", "owner", ...options, "--"));
+  ])("%s without a password", async (_, options) => {
+    const { pdf, warnings, pageCount } = await accepted(qpdf(lecture, "--encrypt", "", "owner", ...options, "--"));
     expect([pageCount, warnings.map(({ code }) => code)]).toEqual([8, ["decrypted"]]);
     if (!pdf) throw new Error("not rewritten");
     expect(faultsOf(pdf)).toBe("");
     for (const page of [1, 5]) expect(textOf(pdf, page)).toBe(textOf(lecture, page));
   });
 
-  it.each(["128", "256"])("not with a password (%s bit)", (bits) => {
-    expect(look(qpdf(lecture, "--encrypt", "secret", "owner", bits, "--"))).toMatchObject({
+  it.each(["128", "256"])("not with a password (%s bit)", async (bits) => {
+    expect(await look(qpdf(lecture, "--encrypt", "secret", "owner", bits, "--"))).toMatchObject({
       ok: false,
       error: { code: "encrypted" },
     });
@@ -119,9 +119,9 @@ describe("decrypted", () => {
 });
 
 describe("refused", () => {
-  it("what is no PDF", () => {
+  it("what is no PDF", async () => {
     for (const text of ["", "hello", "PK\u0003\u0004 zip", "<html>"]) {
-      expect(look(Buffer.from(text))).toMatchObject({ ok: false, error: { code: "not-a-pdf" } });
+      expect(await look(Buffer.from(text))).toMatchObject({ ok: false, error: { code: "not-a-pdf" } });
     }
   });
 
@@ -129,18 +129,18 @@ describe("refused", () => {
     const xfa = await document((made) => {
       made.catalog.set(PDFName.of("AcroForm"), made.context.obj({ Fields: [], XFA: PDFString.of("<xdp/>") }));
     });
-    expect(look(xfa)).toMatchObject({ error: { code: "xfa" } });
+    expect(await look(xfa)).toMatchObject({ error: { code: "xfa" } });
     const none = assemble(["<</Type/Catalog/Pages 2 0 R>>", "<</Type/Pages/Kids[]/Count 0>>"]);
-    expect(look(none)).toMatchObject({ error: { code: "no-pages" } });
+    expect(await look(none)).toMatchObject({ error: { code: "no-pages" } });
     const kids = Array.from({ length: 10_000 }, (_, index) => `${index + 3} 0 R`).join(" ");
     const pages = Array<string>(10_000).fill("<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]>>");
     const many = assemble(["<</Type/Catalog/Pages 2 0 R>>", `<</Type/Pages/Kids[${kids}]/Count 10000>>`, ...pages]);
-    expect(look(many)).toMatchObject({ error: { code: "too-many-pages", detail: { maxPages: 1000 } } });
-    expect(look(many, 10_000)).toMatchObject({ ok: true, value: { pageCount: 10_000 } });
-    expect(look(lecture.subarray(0, lecture.length >> 1))).toMatchObject({ error: { code: "damaged" } });
+    expect(await look(many)).toMatchObject({ error: { code: "too-many-pages", detail: { maxPages: 1000 } } });
+    expect(await look(many, 10_000)).toMatchObject({ ok: true, value: { pageCount: 10_000 } });
+    expect(await look(lecture.subarray(0, lecture.length >> 1))).toMatchObject({ error: { code: "damaged" } });
   });
 
-  it("bombs, quickly and with flat memory", () => {
+  it("bombs, quickly and with flat memory", async () => {
     const zeros = deflateSync(Buffer.alloc(200 * 1024 * 1024), { level: 9 });
     const stream = (dict: string): Buffer => {
       return Buffer.concat([
@@ -170,16 +170,16 @@ describe("refused", () => {
     for (const [pdf, code] of files) {
       const before = process.memoryUsage().arrayBuffers;
       const start = performance.now();
-      const result = look(pdf);
+      const result = await look(pdf);
       expect(performance.now() - start).toBeLessThan(20_000);
       expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(400 * 1024 * 1024);
       expect(result.ok ? null : result.error.code).toBe(code);
     }
   });
 
-  it("objects that need each other without end, and objects that share their bytes", () => {
+  it("objects that need each other without end, and objects that share their bytes", async () => {
     expect(
-      look(contract({ 3: "<</Type/Page/Parent 2 0 R/Contents 10 0 R>>", ...lengthChain(10, 5000) })),
+      await look(contract({ 3: "<</Type/Page/Parent 2 0 R/Contents 10 0 R>>", ...lengthChain(10, 5000) })),
     ).toMatchObject({
       error: { code: "too-complex" },
     });
@@ -190,15 +190,17 @@ describe("refused", () => {
     );
     const dict = `<</Type/ObjStm/N 300/First ${header.length}/Filter/FlateDecode/Length ${data.length}>>`;
     const packed = Buffer.concat([Buffer.from(`${dict}stream\n`), data, Buffer.from("\nendstream")]);
-    expect(look(assemble(["<</Type/Catalog/Pages 2 0 R>>", "<</Type/Pages/Kids[]/Count 0>>", packed]))).toMatchObject({
+    expect(
+      await look(assemble(["<</Type/Catalog/Pages 2 0 R>>", "<</Type/Pages/Kids[]/Count 0>>", packed])),
+    ).toMatchObject({
       error: { code: "no-pages" },
     });
     // Without a cross-reference every packed object is read: the bytes are paid for each time.
     const cut = assemble(["<</Type/Catalog/Pages 2 0 R>>", "<</Type/Pages/Kids[]/Count 0>>", packed]);
-    expect(look(cut.subarray(0, cut.lastIndexOf("xref")))).toMatchObject({ error: { code: "too-complex" } });
+    expect(await look(cut.subarray(0, cut.lastIndexOf("xref")))).toMatchObject({ error: { code: "too-complex" } });
   });
 
-  it("never throws, whatever the bytes", () => {
+  it("never throws, whatever the bytes", async () => {
     const small = qpdf(lecture, "--pages", ".", "1", "--", "--object-streams=disable");
     const variants = [
       Buffer.from(small),
@@ -210,20 +212,25 @@ describe("refused", () => {
       bytes: fc.uint8Array({ minLength: 1, maxLength: 6 }),
       cut: fc.nat(40),
     });
-    fc.assert(
-      fc.property(fc.nat(2), fc.array(edit, { minLength: 1, maxLength: 6 }), fc.boolean(), (which, edits, late) => {
-        let pdf = variants[which] ?? lecture;
-        for (const { at, bytes, cut } of edits) {
-          // The structure stands at the end: half of the runs strike only there.
-          const begin = late ? Math.max(0, pdf.length - 3000) : 0;
-          const place = begin + Math.floor(at * (pdf.length - begin));
-          pdf = Buffer.concat([pdf.subarray(0, place), bytes, pdf.subarray(place + cut)]);
-        }
-        const start = performance.now();
-        const result = look(pdf);
-        expect(performance.now() - start).toBeLessThan(15_000);
-        if (!result.ok) expect(result.error.message).toMatch(/\.$/);
-      }),
+    await fc.assert(
+      fc.asyncProperty(
+        fc.nat(2),
+        fc.array(edit, { minLength: 1, maxLength: 6 }),
+        fc.boolean(),
+        async (which, edits, late) => {
+          let pdf = variants[which] ?? lecture;
+          for (const { at, bytes, cut } of edits) {
+            // The structure stands at the end: half of the runs strike only there.
+            const begin = late ? Math.max(0, pdf.length - 3000) : 0;
+            const place = begin + Math.floor(at * (pdf.length - begin));
+            pdf = Buffer.concat([pdf.subarray(0, place), bytes, pdf.subarray(place + cut)]);
+          }
+          const start = performance.now();
+          const result = await look(pdf);
+          expect(performance.now() - start).toBeLessThan(15_000);
+          if (!result.ok) expect(result.error.message).toMatch(/\.$/);
+        },
+      ),
       { numRuns: 300 },
     );
   });

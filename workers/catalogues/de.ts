@@ -72,6 +72,8 @@ export const de: CertificateWords = {
   remark: {
     "already-signed":
       "Die hochgeladene Datei trug eine eigene Signatur. Sie ist nicht mehr gültig, seit auf den Seiten gezeichnet wurde.",
+    "signatures-removed":
+      "Die hochgeladene Datei trug eine eigene Signatur. Die Datei musste neu geschrieben werden, die Signatur wurde entfernt.",
     repaired: "Die hochgeladene Datei war beschädigt; sie wurde vor dem Senden repariert.",
     decrypted: "Die hochgeladene Datei war ohne Passwort verschlüsselt; sie wurde unverschlüsselt weiterverwendet.",
     reassigned: "{from} gab das Unterschreiben an {to} weiter, am {at}: {reason}",

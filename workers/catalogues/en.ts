@@ -71,6 +71,8 @@ export const en = {
   remark: {
     "already-signed":
       "The uploaded file carried a signature of its own. Drawing on its pages ended the validity of that signature.",
+    "signatures-removed":
+      "The uploaded file carried a signature of its own. The file had to be written anew, and the signature was removed.",
     repaired: "The uploaded file was damaged; it was repaired before it was sent.",
     decrypted: "The uploaded file was encrypted without a password; it was kept without encryption.",
     reassigned: "{from} passed the signing on to {to} at {at}: {reason}",

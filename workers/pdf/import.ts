@@ -1,5 +1,7 @@
 /** Brings pages of another PDF into a revision: as form XObjects to draw with, or as pages of their own. */
 import { name, PdfDict, PdfError, type PdfObject, PdfRef, PdfStream } from "./objects.ts";
+import { flatTree, isSoundTree } from "./page-tree.ts";
+import { walkPages } from "./pages.ts";
 import type { PdfFile, PdfPage } from "./reader.ts";
 import type { Revision } from "./revision.ts";
 
@@ -34,15 +36,16 @@ export function importPageAsForm(revision: Revision, source: PdfFile, pageIndex:
 }
 
 /**
- * Appends every page of `source` behind the last page of the revision's document and returns how many.
+ * Appends every page of `source` behind the last page of the revision's document and returns how many. A page tree that
+ * readers take differently is replaced by a flat one first: earlier versions accepted uploads with such trees.
  * Links within the imported pages keep working; form fields and the structure tree stay behind.
  * @throws PdfError `damaged` when either page tree cannot be read.
  */
 export function importPages(revision: Revision, source: PdfFile): number {
-  const treeRef = revision.catalog.get("Pages");
+  const treeRef = soundTree(revision);
   const tree = revision.dict(treeRef);
   const kids = revision.array(tree?.get("Kids"));
-  if (!(treeRef instanceof PdfRef) || !tree || !kids) throw new PdfError("damaged", "no page tree");
+  if (!tree || !kids) throw new PdfError("damaged", "no page tree");
   const pages = source.pages();
   const copier = copierOf(revision, source);
   const node = revision.reserve();
@@ -68,6 +71,17 @@ export function importPages(revision: Revision, source: PdfFile): number {
   );
   copier.drain();
   return refs.length;
+}
+
+/** The root of the document's page tree, of a new one where need be. */
+function soundTree(revision: Revision): PdfRef {
+  const known = revision.catalog.get("Pages");
+  if (known instanceof PdfRef && isSoundTree(revision)) return known;
+  const pages = [...walkPages(revision)];
+  const root = revision.reserve();
+  for (const [ref, object] of flatTree(pages, root)) revision.set(ref, object);
+  revision.set(revision.base.catalogRef, revision.catalog.clone().set("Pages", root));
+  return root;
 }
 
 /** Everything inheritable is written out, so that nothing leaks in from the document's own tree. */

@@ -16,13 +16,16 @@ export type PdfPage = {
   rotate: 0 | 90 | 180 | 270;
   /** Own or inherited; null when there are none. */
   resources: PdfDict | null;
+  /** What pages inherit, as it is written in the page or above it. */
+  attributes: ReadonlyMap<string, PdfObject>;
   /** Size of a unit in 1/72 inch (§14.11.6.. /UserUnit), 1 by default. */
   userUnit: number;
 };
 
-const INHERITED = ["Resources", "MediaBox", "CropBox", "Rotate"] as const;
+export const INHERITED = ["Resources", "MediaBox", "CropBox", "Rotate"] as const;
 const MAX_DEPTH = 512;
 const MAX_NODES = 1_000_000;
+const MAX_PARENTS = 16;
 const LETTER: Rectangle = [0, 0, 612, 792];
 
 type Inherited = ReadonlyMap<string, PdfObject>;
@@ -64,10 +67,40 @@ export function* walkPages(source: ObjectSource & { catalog: PdfDict }): Generat
   }
 }
 
+/**
+ * Every page that a document holds, in the order of its objects, for one whose page tree names none.
+ * @throws PdfError `too-complex`
+ */
+export function loosePages(source: ObjectSource & { objects: () => Iterable<[PdfRef, PdfObject]> }): PdfPage[] {
+  const pages: PdfPage[] = [];
+  for (const [ref, object] of source.objects()) {
+    if (!(object instanceof PdfDict) || source.name(object.get("Type")) !== "Page") continue;
+    if (pages.length === MAX_NODES) throw new PdfError("too-complex", "too many pages");
+    pages.push(pageOf(source, ref, object, inheritedBy(source, object), pages.length));
+  }
+  return pages;
+}
+
+/** What a page has and what the nodes have that it names above it. */
+function inheritedBy(source: ObjectSource, page: PdfDict): Inherited {
+  const inherited = new Map<string, PdfObject>();
+  let node: PdfDict | null = page;
+  for (let level = 0; node && level < MAX_PARENTS; level++) {
+    for (const key of INHERITED) {
+      const own = node.get(key) ?? null;
+      if (own !== null && !inherited.has(key)) inherited.set(key, own);
+    }
+    node = source.dict(node.get("Parent"));
+  }
+  return inherited;
+}
+
 function pageOf(source: ObjectSource, ref: PdfRef, dict: PdfDict, inherited: Inherited, index: number): PdfPage {
   const mediaBox = rectangle(source, inherited.get("MediaBox")) ?? LETTER;
   const crop = rectangle(source, inherited.get("CropBox"));
-  const turns = Math.round((source.number(inherited.get("Rotate")) ?? 0) / 90);
+  // Readers differ in what they make of other angles; most take them for none.
+  const turn = source.number(inherited.get("Rotate")) ?? 0;
+  const turns = turn % 90 === 0 ? turn / 90 : 0;
   const userUnit = source.number(dict.get("UserUnit")) ?? 1;
   return {
     index,
@@ -77,6 +110,7 @@ function pageOf(source: ObjectSource, ref: PdfRef, dict: PdfDict, inherited: Inh
     cropBox: (crop && intersection(crop, mediaBox)) ?? mediaBox,
     rotate: ([0, 90, 180, 270] as const)[((turns % 4) + 4) % 4] ?? 0,
     resources: source.dict(inherited.get("Resources")),
+    attributes: inherited,
     userUnit: userUnit > 0 ? userUnit : 1,
   };
 }

@@ -46,6 +46,14 @@ export function plainHex(bytes: Uint8Array, start: number, end: number): Uint8Ar
   return out;
 }
 
+// Types of actions and annotations, and keys under which scripts and files stand.
+const TELLING = new Set(
+  (
+    "JavaScript JS Launch SubmitForm ResetForm ImportData GoToR GoToE Rendition Movie Sound RichMedia RichMediaExecute " +
+    "GoTo3DView 3D Screen FileAttachment EmbeddedFiles EF AF"
+  ).split(" "),
+);
+
 export class Parser {
   readonly bytes: Uint8Array;
   readonly end: number;
@@ -54,6 +62,8 @@ export class Parser {
   highest = 0;
   /** Whether a dictionary held a key twice: readers differ in which value they take. */
   ambiguous = false;
+  /** Whether a name was read that active content and attachments cannot do without (`active-content.ts`). */
+  mayAct = false;
   readonly #budget: Budget;
 
   constructor(bytes: Uint8Array, pos: number, budget: Budget, end = bytes.length) {
@@ -185,6 +195,7 @@ export class Parser {
       this.pos += low >= 0 ? 3 : 1;
     }
     this.#spendBytes(this.pos - start);
+    if (TELLING.has(value)) this.mayAct = true;
     return value;
   }
 

@@ -22,6 +22,8 @@ export function openPdf(bytes: Uint8Array): PdfFile {
 
 /** An object's length, and the stream that an object lies in, are found by reading others; more than that is abuse. */
 const MAX_LOADING = 16;
+/** Readers must accept 8 388 607 (Annex C); room for what is appended. */
+const MAX_FIRST_FREE = 8_000_000;
 
 type Packed = { data: Uint8Array; offsets: Map<number, number> };
 
@@ -43,6 +45,7 @@ export class PdfFile extends ObjectSource {
   readonly #loading = new Set<number>();
   readonly #packed = new Map<number, Packed>();
   #pages: PdfPage[] | null = null;
+  #mayAct = false;
 
   constructor(bytes: Uint8Array) {
     super();
@@ -97,6 +100,12 @@ export class PdfFile extends ObjectSource {
     return entry?.kind === "offset" ? entry.gen : 0;
   }
 
+  /** Whether the cross-reference says that there is no such object (any more). */
+  isFreed(ref: PdfRef): boolean {
+    const entry = this.#xref.lookup(ref.num);
+    return entry?.kind === "free" || (entry?.kind === "offset" && entry.gen !== ref.gen);
+  }
+
   /** Where the cross-reference section stands that was written next after the one at `startXref`; null without one. */
   sectionBehind(startXref: number): number | null {
     const { sections } = this.#xref;
@@ -128,6 +137,34 @@ export class PdfFile extends ObjectSource {
    */
   isSelfContained(): boolean {
     const survey = { highest: this.#xref.highest, ambiguous: this.#xref.ambiguous };
+    for (const { parser } of this.#inUse()) {
+      survey.highest = Math.max(survey.highest, parser.highest);
+      survey.ambiguous ||= parser.ambiguous;
+      this.#mayAct ||= parser.mayAct;
+    }
+    return survey.highest < this.firstFree && this.firstFree < MAX_FIRST_FREE && !survey.ambiguous;
+  }
+
+  /** Whether a name stands anywhere without which nothing acts or is attached; known once `isSelfContained` was asked. */
+  get mayAct(): boolean {
+    return this.#mayAct;
+  }
+
+  /**
+   * The first number for new objects that nothing in the file speaks of: some producers leave a reference to the number
+   * /Size in the trailer, and what is appended must not bring it to life. Only the first revision behind a file that came
+   * from outside needs it.
+   */
+  get firstFree(): number {
+    return Math.max(this.size, this.#xref.highest + 1);
+  }
+
+  /** Every object in use, read without being kept. @throws PdfError as `isSelfContained` */
+  *objects(): Generator<[PdfRef, PdfObject]> {
+    for (const { num, object } of this.#inUse()) yield [new PdfRef(num, this.generation(num)), object];
+  }
+
+  *#inUse(): Generator<{ num: number; object: PdfObject; parser: Parser }> {
     const seen = new Set<number>();
     for (const [first, count] of this.#xref.sections.flatMap(({ ranges }) => ranges)) {
       for (let num = first; num < first + count; num++) {
@@ -135,13 +172,10 @@ export class PdfFile extends ObjectSource {
         seen.add(num);
         const entry = this.#xref.lookup(num);
         if (!entry || entry.kind === "free") continue;
-        const parser =
-          entry.kind === "offset" ? this.#readAt(num, entry.offset).parser : this.#readIn(num, entry.stream).parser;
-        survey.highest = Math.max(survey.highest, parser.highest);
-        survey.ambiguous ||= parser.ambiguous;
+        const read = entry.kind === "offset" ? this.#readAt(num, entry.offset) : this.#readIn(num, entry.stream);
+        yield { num, ...read };
       }
     }
-    return survey.highest < this.size && !survey.ambiguous;
   }
 
   #readAt(num: number, offset: number): { object: PdfObject; parser: Parser } {

@@ -36,12 +36,12 @@ export type Tail = {
 };
 
 /**
- * Starts a revision on top of `base`.
+ * Starts a revision on top of `base`, with new objects numbered from `first` on.
  * @throws PdfError `encrypted`: new objects would have to be encrypted too.
  */
-export function beginRevision(base: Base): Revision {
+export function beginRevision(base: Base, first = base.size): Revision {
   if (base.encrypted) throw new PdfError("encrypted", "cannot append to an encrypted file");
-  return new Revision(base);
+  return new Revision(base, first);
 }
 
 export class Revision extends ObjectSource {
@@ -49,10 +49,10 @@ export class Revision extends ObjectSource {
   readonly #changed = new Map<number, { gen: number; object: PdfObject }>();
   #next: number;
 
-  constructor(base: Base) {
+  constructor(base: Base, first: number) {
     super();
     this.base = base;
-    this.#next = base.size;
+    this.#next = first;
   }
 
   /** The object as this revision leaves it. */

@@ -1,19 +1,52 @@
 /** Writes a whole PDF anew from the objects that its catalog reaches (ISO 32000-1 §7.5). */
 import { createHash } from "node:crypto";
-import { type ObjectSource, PdfDict, PdfError, type PdfObject, PdfRef, PdfStream, PdfString } from "./objects.ts";
+import { ObjectSource, PdfDict, PdfError, type PdfObject, PdfRef, PdfStream, PdfString } from "./objects.ts";
+import { flatTree } from "./page-tree.ts";
+import type { PdfPage } from "./pages.ts";
 import { ByteWriter, writeObject } from "./serialize.ts";
 
 const MAX_OBJECTS = 2_000_000;
 const MAX_DEPTH = 256;
 
+/** Objects in memory, those of another document behind them. */
+export class Objects extends ObjectSource {
+  readonly #objects: ReadonlyMap<number, PdfObject>;
+  readonly #behind: ObjectSource | null;
+
+  constructor(objects: Iterable<readonly [PdfRef, PdfObject]>, behind: ObjectSource | null = null) {
+    super();
+    this.#objects = new Map([...objects].map(([{ num }, object]) => [num, object]));
+    this.#behind = behind;
+  }
+
+  override get(ref: PdfRef): PdfObject {
+    return this.#objects.get(ref.num) ?? this.#behind?.get(ref) ?? null;
+  }
+}
+
+/** Beyond every number that can be written in a file. */
+const NEW_ROOT = new PdfRef(Number.MAX_SAFE_INTEGER);
+
+/** The document with these pages, in a page tree that says nothing else. `catalog` is where its trailer finds the catalog. */
+export function withPages(
+  source: ObjectSource & { catalog: PdfDict },
+  catalog: PdfObject | undefined,
+  pages: readonly PdfPage[],
+): ObjectSource & { catalog: PdfDict } {
+  if (!(catalog instanceof PdfRef)) throw new PdfError("damaged", "no document catalog");
+  const changed = source.catalog.clone().set("Pages", NEW_ROOT);
+  const objects = new Objects([...flatTree(pages, NEW_ROOT), [catalog, changed]], source);
+  return Object.assign(objects, { catalog: changed });
+}
+
 /**
  * A sound file with one cross-reference table, numbered from 1 in the order of first use. References to nothing become
- * null. The fields in `emptied` lose their values. @throws PdfError `too-complex`.
+ * null. Each dictionary is written as `edited` leaves it. @throws PdfError `too-complex`.
  */
 export function rewritePdf(
   source: ObjectSource,
   trailer: PdfDict,
-  emptied: ReadonlySet<PdfDict> = new Set(),
+  edited: (dict: PdfDict) => PdfDict = (dict) => dict,
 ): Uint8Array {
   const numbers = new Map<number, number>();
   const queue: PdfRef[] = [];
@@ -30,11 +63,11 @@ export function rewritePdf(
     }
     if (Array.isArray(object)) return object.map((item) => renumbered(item, depth + 1));
     if (object instanceof PdfDict) {
-      const entries = [...object.map].filter(([key]) => key !== "V" || !emptied.has(object));
+      const entries = [...edited(object).map];
       return new PdfDict(entries.map(([key, value]) => [key, renumbered(value, depth + 1)] as const));
     }
     if (object instanceof PdfStream) {
-      const dict = renumbered(object.dict.clone().delete("Length"), depth);
+      const dict = renumbered(edited(object.dict).clone().delete("Length"), depth);
       return dict instanceof PdfDict ? new PdfStream(dict, object.raw) : null;
     }
     return object;

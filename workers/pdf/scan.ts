@@ -33,12 +33,17 @@ export class ScannedPdf extends ObjectSource {
     this.#unpack();
     this.trailer = this.#trailer ?? this.#trailerFromCatalog();
     const catalog = this.dict(this.trailer.get("Root"));
-    if (!catalog || !this.dict(catalog.get("Pages"))) throw new PdfError("damaged", "no document catalog");
+    if (!catalog) throw new PdfError("damaged", "no document catalog");
     this.catalog = catalog;
   }
 
   override get(ref: PdfRef): PdfObject {
     return this.#objects.get(ref.num)?.object ?? null;
+  }
+
+  /** Every object, in the order in which the file holds them. */
+  *objects(): Generator<[PdfRef, PdfObject]> {
+    for (const [num, { gen, object }] of this.#objects) yield [new PdfRef(num, gen), object];
   }
 
   /** Whether a stream's data is sound, as far as it can be told; data beyond the limits is not looked at. */

@@ -6,7 +6,7 @@ import { organizationById } from "../identity/service.ts";
 import { reassignmentsOf, type SubmissionRecord, submissionsOf } from "../signing/service.ts";
 
 /** Warnings of the upload that a reader of the certificate must know; how a trial drawing looked is the author's business. */
-const tellsOfTheFile = ["already-signed", "repaired", "decrypted"] as const;
+const tellsOfTheFile = ["already-signed", "signatures-removed", "repaired", "decrypted"] as const;
 
 /** What the certificate of completion says of everything but the seal itself. */
 export async function certificateData(deps: Deps, record: EnvelopeRecord): Promise<Omit<CertificateData, "seal">> {

@@ -1,9 +1,10 @@
 import type { Deps } from "../../kernel/deps.ts";
-import { handle, type JobBinding, RetryLater } from "../../kernel/job-runner.ts";
+import { GiveUp, handle, type JobBinding, RetryLater } from "../../kernel/job-runner.ts";
 import { PoolBusy } from "../../kernel/pool.ts";
 import { showingDelay } from "../envelopes/delay.ts";
 import { loadEnvelope, markSealFailed } from "../envelopes/progress.ts";
 import { KeyUnavailable } from "../keys/unavailable.ts";
+import { RevisionFailed } from "../signing/service.ts";
 import { AnchorsHeld } from "./anchor-hold.ts";
 import { noteNext } from "./anchor-notes.ts";
 import { stampSigned } from "./anchor-stamping.ts";
@@ -20,7 +21,7 @@ import {
   stampAnchor,
   tellWitness,
 } from "./jobs.ts";
-import { countSeal, sealCompleted } from "./sealing.ts";
+import { countSeal, isFinal, SealFailure, sealCompleted } from "./sealing.ts";
 import { raiseNext, renewDue } from "./upkeep.ts";
 import { tell } from "./witnesses.ts";
 
@@ -28,10 +29,10 @@ export function handlers(deps: Deps): JobBinding[] {
   return [
     handle(
       sealEnvelope,
-      ({ envelope }, { signal }) =>
-        awaitingKey(
-          showingDelay(deps, { envelope, step: "seal", signal }, patiently(sealCompleted(deps, envelope, signal))),
-        ),
+      ({ envelope }, { signal, attempt }) => {
+        const work = patiently(sealCompleted(deps, envelope, signal)).catch((error: unknown) => judge(error, attempt));
+        return awaitingKey(showingDelay(deps, { envelope, step: "seal", signal }, work));
+      },
       {
         async onDead({ envelope }, error, tx) {
           const record = await loadEnvelope(tx, envelope);
@@ -74,6 +75,13 @@ async function awaitingKey<T>(work: Promise<T>): Promise<T> {
     if (error instanceof KeyUnavailable) throw new RetryLater(`${error.code}: ${error.message}`, keyAwayMs);
     throw error;
   }
+}
+
+/** The same document fails in the same way every time: it is left for the operator at once, who may try a newer version on it. */
+function judge(error: unknown, attempt: number): never {
+  const final = error instanceof RevisionFailed || (error instanceof SealFailure && isFinal(error, attempt));
+  if (final) throw new GiveUp(error.message, { cause: error });
+  throw error;
 }
 
 /** Many seals at once are no failure of any of them. */

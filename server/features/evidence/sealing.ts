@@ -37,6 +37,18 @@ export class SealFailure extends Error {
   }
 }
 
+const inTheDocument = new Set(["damaged", "too-complex", "page-out-of-range", "bad-image", "missing-font"]);
+const invalidSealsTried = 5;
+
+/**
+ * Whether no further attempt can help: the cause lies in what is to be sealed, or seal after seal does not hold. Keys,
+ * certificates and authorities can be put right while the seal waits.
+ * @param attempt 1 for the first
+ */
+export function isFinal({ code }: SealFailure, attempt: number): boolean {
+  return inTheDocument.has(code) || (code === "seal-invalid" && attempt >= invalidSealsTried);
+}
+
 /**
  * Seals a completed envelope: certificate pages, PAdES signature with its time stamp, and the standalone certificate,
  * always from the stored bytes. Repeating it before the commit leaves nothing but a file that nobody names.

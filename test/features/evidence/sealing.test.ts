@@ -5,6 +5,8 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { judgeSealedPdf } from "../../../server/commands/demo/judges.ts";
+import { runChecks } from "../../../server/features/appliance/checks.ts";
+import { listStuckWork } from "../../../server/features/appliance/work.ts";
 import type { Envelope } from "../../../server/features/envelopes/contract.ts";
 import { loadEnvelope } from "../../../server/features/envelopes/progress.ts";
 import { anchorNow } from "../../../server/features/evidence/anchoring.ts";
@@ -19,6 +21,7 @@ import { sealSigner } from "../../../server/features/keys/service.ts";
 import { openOutbound } from "../../../server/kernel/outbound.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
 import { textOf } from "../../workers/rendering.ts";
+import { contract } from "../../workers/seal/hostile.ts";
 import {
   auditOf,
   enter,
@@ -308,6 +311,54 @@ test("a seal that is given up is told to everybody, without a file", async () =>
   expect(told).toHaveLength(3);
   expect(told.every(({ link }) => link === null)).toBe(true);
   expect((await fsck(app.deps)).problems).toEqual([]);
+});
+
+describe("a file that an earlier version accepted", () => {
+  let older: TestAppliance;
+  beforeAll(async () => {
+    older = await startAppliance({ clock });
+  });
+  afterAll(async () => older?.stop());
+
+  /** Everybody signs on a template whose file was taken in without a look at it. */
+  async function signedOn(pdf: Uint8Array): Promise<Envelope> {
+    const known = await publishTemplate(older);
+    const { sha256: stored } = await older.deps.blobs.put(pdf);
+    await older.deps.db.tx(async (tx) => {
+      await tx.updateTable("template_versions").set({ file_sha256: stored }).where("template", "=", known).execute();
+    });
+    return await signed(older, known);
+  }
+
+  test("whose page tree contradicts itself is sealed all the same", async () => {
+    const resources = "/Resources<</Font<</F1 7 0 R>>>>";
+    const envelope = await signedOn(
+      contract({ 2: `<</Type/Pages/Kids[3 0 R 4 0 R]/MediaBox[0 0 612 792]${resources}>>` }),
+    );
+    expect(envelope).toMatchObject({ status: "completed", seal: "sealed", failure: null });
+  });
+
+  test("and that cannot be sealed is given up at once: everybody is told, the operator too", async () => {
+    const store = `/DSS<</Certs[${"6 0 R ".repeat(1001)}]>>`;
+    const envelope = await signedOn(contract({ 1: `<</Type/Catalog/Pages 2 0 R${store}>>` }));
+    const message = "seal: damaged: too much in the document security store";
+    expect(envelope).toMatchObject({ status: "completed", seal: "failed" });
+    expect(envelope.failure).toMatchObject({ stage: "seal", code: "seal-failed", message });
+    const told = (await older.mail()).filter((mail) => mail.kind === "completed" && mail.envelope === envelope.id);
+    expect(told.map(({ link }) => link)).toEqual([null, null, null]);
+    const { data } = await runChecks(older.deps, { thorough: false, tls: null });
+    const stuck = data.find(({ id }) => id === "stuck-work");
+    expect(stuck).toMatchObject({ state: "warning" });
+    expect(JSON.stringify(stuck)).toContain(message);
+    // It failed before it was shown as delayed.
+    const trail = await auditOf(older, envelope.id);
+    expect(trail.data.map(({ type }) => type).filter((type) => type.includes("seal"))).toEqual([
+      "envelope.seal_failed",
+    ]);
+    // After an update it can be tried again.
+    const [job] = (await listStuckWork(older.deps.db.read, 10)).data;
+    expect(job).toMatchObject({ name: "evidence.seal", state: "failed" });
+  });
 });
 
 test("fsck finds a blob that was damaged on the disk", async () => {

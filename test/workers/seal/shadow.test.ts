@@ -37,8 +37,8 @@ async function sealed(pdf: Uint8Array, pages: Uint8Array | null = null, fieldNam
 }
 
 /** What the upload becomes, and its warnings; the code when it is refused. */
-function uploaded(pdf: Uint8Array): { pdf: Uint8Array; warnings: string[] } | string {
-  const result = inspect({ pdf, maxPages: 10 });
+async function uploaded(pdf: Uint8Array): Promise<{ pdf: Uint8Array; warnings: string[] } | string> {
+  const result = await inspect({ pdf, maxPages: 10 });
   if (!result.ok) return result.error.code;
   return { pdf: result.value.pdf ?? pdf, warnings: result.value.warnings.map(({ code }) => code) };
 }
@@ -51,7 +51,7 @@ const first = (contents: string): Record<number, string> => ({
   3: `<</Type/Page/Parent 2 0 R/Contents ${contents}>>`,
 });
 const NEW_OBJECTS = [8, 9, 10, 11, 12, 500];
-const REMOVED = ["repaired", "already-signed", "form-fields"];
+const REMOVED = ["repaired", "signatures-removed", "form-fields"];
 
 const uploads: [string, Uint8Array, "damaged" | "too-complex" | string[]][] = [
   ["nothing wrong", contract(), []],
@@ -112,7 +112,7 @@ describe("an upload with", () => {
   const added = contract({ 5: shown("LATER"), 6: shown("LATER") });
 
   test.each(uploads)("%s", async (_, pdf, expected) => {
-    const taken = uploaded(pdf);
+    const taken = await uploaded(pdf);
     if (typeof taken === "string") {
       expect(taken).toBe(expected);
       return;
@@ -138,7 +138,7 @@ describe("an upload with", () => {
 
   test("a seal of ours, that is changed and sealed anew, is vouched for by the new seal alone", async () => {
     const once = await sealed(contract());
-    const taken = uploaded(once);
+    const taken = await uploaded(once);
     expect(taken).toMatchObject({ pdf: once, warnings: ["already-signed", "form-fields"] });
     const twice = await sealed(once, added, "Seal 2");
     const report = verify(twice);
