@@ -21,11 +21,12 @@ import { sealSigner } from "../../../server/features/keys/service.ts";
 import { openOutbound } from "../../../server/kernel/outbound.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
 import { textOf } from "../../workers/rendering.ts";
-import { contract } from "../../workers/seal/hostile.ts";
+import { CLAUSE, contract } from "../../workers/seal/hostile.ts";
 import {
   auditOf,
   enter,
   envelopeOf,
+  items,
   movableClock,
   ok,
   publishTemplate,
@@ -322,7 +323,7 @@ describe("a file that an earlier version accepted", () => {
 
   /** Everybody signs on a template whose file was taken in without a look at it. */
   async function signedOn(pdf: Uint8Array): Promise<Envelope> {
-    const known = await publishTemplate(older);
+    const known = await publishTemplate(older, { items: items.map((item) => ({ ...item, page: 1 })) });
     const { sha256: stored } = await older.deps.blobs.put(pdf);
     await older.deps.db.tx(async (tx) => {
       await tx.updateTable("template_versions").set({ file_sha256: stored }).where("template", "=", known).execute();
@@ -330,12 +331,18 @@ describe("a file that an earlier version accepted", () => {
     return await signed(older, known);
   }
 
-  test("whose page tree contradicts itself is sealed all the same", async () => {
-    const resources = "/Resources<</Font<</F1 7 0 R>>>>";
-    const envelope = await signedOn(
-      contract({ 2: `<</Type/Pages/Kids[3 0 R 4 0 R]/MediaBox[0 0 612 792]${resources}>>` }),
-    );
+  test("whose page tree is itself a page is sealed all the same", async () => {
+    const root = "<</Type/Page/Contents 6 0 R/MediaBox[0 0 612 792]/Resources<</Font<</F1 7 0 R>>>>>>";
+    const envelope = await signedOn(contract({ 2: root }));
     expect(envelope).toMatchObject({ status: "completed", seal: "sealed", failure: null });
+    const file = path.join(folder, "root.pdf");
+    await writeFile(
+      file,
+      Buffer.from(await (await older.call(`/v1/envelopes/${envelope.id}/document?version=sealed`)).arrayBuffer()),
+    );
+    const pages = execFileSync("pdftotext", ["-layout", file, "-"]).toString().split("\f");
+    expect(pages[0]).toContain(CLAUSE);
+    expect(pages.slice(1).join()).toContain(envelope.id);
   });
 
   test("and that cannot be sealed is given up at once: everybody is told, the operator too", async () => {
