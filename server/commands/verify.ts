@@ -30,7 +30,7 @@ export const verify: Command = {
     "signet verify FILE… --server URL [--keys keys.json] [--trust ca.pem] [--trust-timestamps tsa.pem]   against another installation, keys pinned from outside",
     "signet verify FILE… --bundle evidence.zip [--keys keys.json] [--trust ca.pem] [--trust-timestamps tsa.pem]   without any server; FILE may be the bundle itself",
     "--trust is for the authorities of seals, --trust-timestamps for those that vouch for time stamps alone",
-    "--json prints one object a file: file, verdict, exitCode, causes, problems, sha256, size, steps, seals, testMode, evidence",
+    "--json prints one object a file: file, verdict, exitCode, causes, problems, sha256, size, certificateOf, steps, seals, testMode, evidence",
     "verdicts: valid (0) · unpinned, test, incomplete, not-anchored, no-document (2) · unknown, invalid, unreadable (1); docs/verification.md explains each cause",
     "exit code: 0 all proven, 2 some consistent but not proven, 1 anything wrong",
   ],
@@ -187,5 +187,12 @@ function describe(file: string, report: FileReport): string {
   const about = report.sha256 === null ? "no document" : `${report.size} bytes, SHA-256 ${report.sha256}`;
   const steps = report.steps.map(({ ok, name, detail }) => [mark(ok), stepNames[name] ?? name, detail]);
   const problems = report.problems.map((problem) => `  ${problem}`);
-  return [`${file}: ${about}`, table(steps), sentences[report.verdict], ...problems].join("\n");
+  return [`${file}: ${about}`, table(steps), ...certifies(report), sentences[report.verdict], ...problems].join("\n");
+}
+
+/** A certificate is told from the document that it certifies before anything is said of it. */
+function certifies({ certificateOf, exitCode }: FileReport): string[] {
+  if (certificateOf === null || exitCode === 1) return [];
+  const { envelope, documentSha256 } = certificateOf;
+  return [`Certificate of completion of envelope ${envelope}; the document has the SHA-256 ${documentSha256}.`];
 }

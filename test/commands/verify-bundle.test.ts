@@ -36,6 +36,7 @@ beforeAll(async () => {
   app = await installation("own");
   await (await installation("forger")).stop();
   await writeFile(at("document.pdf"), files.get(bundleFiles.document) ?? "");
+  await writeFile(at("certificate.pdf"), files.get(bundleFiles.certificate) ?? "");
 });
 afterAll(async () => {
   await app?.stop();
@@ -74,6 +75,30 @@ test("0 under keys from outside or one's own, 2 without, and no data folder come
   expect((await verify([at("own.zip"), "--keys", at("own-keys.json")])).code).toBe(2);
   expect((await verify([at("own.zip"), "--trust", at("own.pem")])).code).toBe(2);
   await expect(stat(at("none"))).rejects.toThrow("ENOENT");
+});
+
+test("the certificate of completion is verified as that, against the bundle and against the own data folder", async () => {
+  const bundle = ["--bundle", at("own.zip"), ...pinned()];
+  const words = /Certificate of completion of envelope env_\w+; the document has the SHA-256 [0-9a-f]{64}\./;
+  for (const [args, folder] of [[bundle, undefined] as const, [[], app.folder] as const]) {
+    const said = await verify([at("certificate.pdf"), ...args], folder);
+    expect(said.out).toMatch(words);
+    expect(said.out).toContain("Proven");
+    expect(said.code).toBe(0);
+    const certificate = Uint8Array.from(files.get(bundleFiles.certificate) ?? []);
+    certificate[400] = (certificate[400] ?? 0) ^ 1;
+    await writeFile(at("changed.pdf"), certificate);
+    const changed = await verify([at("changed.pdf"), ...args], folder);
+    expect(changed.code).toBe(1);
+    expect(changed.out).not.toMatch(words);
+  }
+  // In a bundle each file is what its name says: the certificate never passes for the document.
+  const swapped = new Map(files).set(bundleFiles.document, files.get(bundleFiles.certificate) ?? new Uint8Array());
+  const entries = [...swapped].map(([name, bytes]) => ({ name, bytes }));
+  await writeFile(at("changed.zip"), Buffer.concat(zipParts(entries, "2026-11-21T12:00:00.000Z")));
+  expect((await verify([at("changed.zip"), ...pinned()])).code).toBe(1);
+  // And the bundle's own document is checked, too, when another copy is given.
+  expect((await verify([at("document.pdf"), "--bundle", at("changed.zip"), ...pinned()])).code).toBe(1);
 });
 
 test("a bundle that fits together under a forger's own keys is 2, never 0", async () => {

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { beforeAll, expect, test } from "vitest";
+import { findCertificateEntry, findSealEntryOf } from "../../server/features/envelopes/audit-store.ts";
 import { countCompleted, type ListFilter, readEnvelopes } from "../../server/features/envelopes/store.ts";
 import * as evidence from "../../server/features/evidence/store.ts";
 import { listAdminActs } from "../../server/features/identity/admin-audit.ts";
@@ -79,6 +80,8 @@ const questions: Question[] = [
     return [`envelopes of one ${Object.keys(filter)[0] ?? "organization"}`, index, ask];
   }),
   ["what the plan counts", "envelopes_completed", (tx) => countCompleted(tx, "org", at).catch(() => 0)],
+  ["a certificate by its hash", "audit_entries_by_certificate", (tx) => findCertificateEntry(tx, "0".repeat(64))],
+  ["one that no entry names", "envelopes_by_certificate", (tx) => findSealEntryOf(tx, "0".repeat(64))],
   ["links that ended", "download_tokens_expiry", (tx) => evidence.deleteDownloadTokens(tx, at)],
 ];
 

@@ -9,7 +9,21 @@ export function drawReport(report: BundleReport, pins: Pins, language: PageLangu
   const { title, text } = words.verdicts[report.verdict];
   const list = element("ol");
   list.append(...report.steps.map((step) => stepItem(step, language)));
-  return [element("h2", title), element("p", text), ...broughtAlong(report, pins, language), list];
+  return [
+    element("h2", title),
+    element("p", text),
+    ...certified(report, language),
+    ...broughtAlong(report, pins, language),
+    list,
+  ];
+}
+
+/** What was added is told from the document before anything else is said of it. */
+function certified({ certificateOf, verdict }: BundleReport, language: PageLanguage): HTMLElement[] {
+  if (certificateOf === null || verdict === "invalid") return [];
+  const { envelope, documentSha256 } = certificateOf;
+  const text = pageWords[language].certificateOf.replace("{envelope}", envelope).replace("{sha256}", documentSha256);
+  return [element("p", text)];
 }
 
 function stepItem(step: Step, language: PageLanguage): HTMLElement {

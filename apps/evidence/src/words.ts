@@ -36,6 +36,8 @@ const en = {
   copied: "Copied.",
   print: "Print",
   noFiles: "No evidence was among the files.",
+  certificateOf:
+    "The file that you added is the certificate of completion of envelope {envelope}; the document has the SHA-256 {sha256}.",
   verdicts: {
     valid: { title: "Proven", text: "Everything fits, under the key and the authorities that you named." },
     unpinned: {
@@ -96,6 +98,8 @@ const de: Words = {
   copied: "Kopiert.",
   print: "Drucken",
   noFiles: "Unter den Dateien war kein Nachweis.",
+  certificateOf:
+    "Die Datei, die Sie hinzugefügt haben, ist das Abschlusszertifikat des Umschlags {envelope}; das Dokument hat den SHA-256-Wert {sha256}.",
   verdicts: {
     valid: { title: "Bewiesen", text: "Alles stimmt, unter dem Schlüssel und den Stellen, die Sie genannt haben." },
     unpinned: {

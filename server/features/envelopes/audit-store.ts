@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import { jsonArrayFrom, type Reader, type Tx } from "../../kernel/db.ts";
 import { systemActor } from "../../kernel/wire.ts";
 import type { AuditEntry } from "./audit-contract.ts";
@@ -124,6 +125,35 @@ export async function readEntries(
     .limit(limit)
     .execute();
   return rows.map(entryOf);
+}
+
+/** The first entry that names this file as its envelope's certificate of completion. */
+export async function findCertificateEntry(reader: Reader, certificateSha256: string): Promise<AuditEntry | undefined> {
+  const row = await reader
+    .selectFrom("audit_entries")
+    .select(columns)
+    // Word for word as in the index, which bound values would not match.
+    .where(sql<boolean>`type in ('envelope.sealed', 'envelope.seal_extended')`)
+    .where(sql<string>`data ->> 'certificateSha256'`, "=", certificateSha256)
+    .orderBy("seq")
+    .limit(1)
+    .executeTakeFirst();
+  return row && entryOf(row);
+}
+
+/** The last seal entry of the envelope that keeps this file as its certificate, whatever the entry names. */
+export async function findSealEntryOf(reader: Reader, certificateSha256: string): Promise<AuditEntry | undefined> {
+  const row = await reader
+    .selectFrom("audit_entries")
+    .select(columns)
+    .where("envelope", "=", (eb) =>
+      eb.selectFrom("envelopes").select("id").where("certificate_sha256", "=", certificateSha256).limit(1),
+    )
+    .where("type", "in", ["envelope.sealed", "envelope.seal_extended"])
+    .orderBy("seq", "desc")
+    .limit(1)
+    .executeTakeFirst();
+  return row && entryOf(row);
 }
 
 export async function insertEntries(tx: Tx, entries: readonly AuditEntry[]): Promise<void> {

@@ -3,7 +3,16 @@ import type { Reader, Tx } from "../../kernel/db.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { newId } from "../../kernel/ids.ts";
 import type { AuditEntry, AuditVerification } from "./audit-contract.ts";
-import { insertEntries, listChainEnds, moveChainEnd, readChain, readChainEnd, readEntries } from "./audit-store.ts";
+import {
+  findCertificateEntry,
+  findSealEntryOf,
+  insertEntries,
+  listChainEnds,
+  moveChainEnd,
+  readChain,
+  readChainEnd,
+  readEntries,
+} from "./audit-store.ts";
 import { type AuditDraft, type ChainEnd, checkChain, extendChain } from "./chain.ts";
 
 /**
@@ -75,6 +84,14 @@ export async function auditTrail(
   const { valid, length, headHash, brokenAtSeq } = checkChain(chain.entries, chain.end);
   const verification = { valid, algorithm: "sha256-jcs-v1" as const, length, headHash, brokenAtSeq, checkedAt };
   return { entries: chain.entries, verification };
+}
+
+/**
+ * The entry that names a file as a certificate of completion; for seals of the first versions, whose entries name none, the
+ * seal entry of the envelope that keeps the file.
+ */
+export async function certificateEntry(reader: Reader, certificateSha256: string): Promise<AuditEntry | undefined> {
+  return (await findCertificateEntry(reader, certificateSha256)) ?? (await findSealEntryOf(reader, certificateSha256));
 }
 
 const chainsAtOnce = 100;

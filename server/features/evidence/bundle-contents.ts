@@ -1,5 +1,6 @@
 import type { AuditEntry } from "../envelopes/audit-contract.ts";
 import { toHex } from "./anchor.ts";
+import { checkNamed } from "./certificate-check.ts";
 import type { Leaf } from "./contract.ts";
 import { type Finding, sha256 } from "./verify.ts";
 
@@ -55,6 +56,15 @@ export function checkNames(files: Files): Finding {
 export const fixedEntry = ({ audit, leaf }: Trail): Entry | undefined =>
   audit.find(({ hash }) => hash === leaf.auditHash);
 
+/** The entry up to the fixed one that names this file as the certificate of completion, which extensions name anew. */
+export const namingEntry = (trail: Trail, sha256: string): Entry | undefined =>
+  trail.audit.find(
+    ({ seq, type, data }) =>
+      (type === "envelope.sealed" || type === "envelope.seal_extended") &&
+      data.certificateSha256 === sha256 &&
+      seq <= (fixedEntry(trail)?.seq ?? 0),
+  );
+
 /** What stands behind the fixed entry is nobody's word. */
 export function checkLater(trail: Trail): Finding[] {
   const count = trail.audit.length - (fixedEntry(trail)?.seq ?? 0);
@@ -63,15 +73,7 @@ export function checkLater(trail: Trail): Finding[] {
 
 /** The certificate of completion is the one that the fixed entry names. */
 export function checkCertificateName(trail: Trail, certificate: Uint8Array): Finding {
-  const named = fixedEntry(trail)?.data.certificateSha256;
-  const own = toHex(sha256(certificate));
-  const bytes = [
-    { label: "sha256-file", value: own },
-    ...(typeof named === "string" ? [{ label: "certificateNamed", value: named }] : []),
-  ];
-  // Entries of the first versions named none.
-  if (named === undefined) return { ok: null, code: "certificate-unnamed", bytes };
-  return { ok: named === own, code: named === own ? "certificate-fits" : "certificate-other", bytes };
+  return checkNamed(fixedEntry(trail), toHex(sha256(certificate)));
 }
 
 /**

@@ -1,6 +1,4 @@
-import { z } from "zod";
 import type { SealReport } from "../../../workers/seal/verify.ts";
-import { canonicalize } from "../../kernel/canonical.ts";
 import type { AnchorKey } from "../keys/contract.ts";
 import { toHex } from "./anchor.ts";
 import {
@@ -11,9 +9,12 @@ import {
   checkNames,
   type Files,
   fixedEntry,
+  namingEntry,
 } from "./bundle-contents.ts";
 import { type BundleEvidence, isStripped, readBundle } from "./bundle-read.ts";
+import { checkNamed, entryHash, isSealOf } from "./certificate-check.ts";
 import { checkpointStep } from "./checkpoint-check.ts";
+import type { Leaf } from "./contract.ts";
 import { type AnchorTokenCheck, examineUnder, type PdfCheck, sealSteps, tokenStep, trustedOf } from "./seal-steps.ts";
 import { type Finding, findingOf, guarded, keysUnder, type Step, sha256, stepOf, verifyEvidence } from "./verify.ts";
 import type { FindingCode, Problem } from "./words.ts";
@@ -52,6 +53,8 @@ export type BundleReport = {
   evidence: BundleEvidence | null;
   /** SHA-256 of the file that was checked, and what its seals say; null without a file. */
   document: { sha256: string; size: number; seals: SealReport } | null;
+  /** What the file that somebody holds certifies, when it is a certificate of completion and not the document. */
+  certificateOf: { envelope: string; documentSha256: string } | null;
   /** What the bundle brings along, to be compared with what is known from elsewhere. */
   anchorKid: string | null;
   authorities: string[];
@@ -70,6 +73,7 @@ export const unreadableBundle = (finding: Finding): BundleReport => ({
   steps: [stepOf("files", finding)],
   evidence: null,
   document: null,
+  certificateOf: null,
   anchorKid: null,
   authorities: [],
   timestampAuthorities: [],
@@ -78,7 +82,7 @@ export const unreadableBundle = (finding: Finding): BundleReport => ({
 
 /**
  * Never throws on a bad bundle: what cannot be read has failed.
- * @param held instead of the bundle's own document: the file that somebody holds
+ * @param held instead of the bundle's own document: the file that somebody holds, the document or its certificate of completion
  */
 export async function checkBundle(
   files: Files,
@@ -100,16 +104,21 @@ export async function checkBundle(
   const seals = examined?.report ?? null;
   // The validation has hashed the file already.
   const fileHash = seals?.sha256 ?? (pdf ? toHex(sha256(pdf)) : leaf.documentSha256);
-  const evidence = verifyEvidence({ sha256: fileHash, leaf, proof, anchor, keys, pinnedKids });
+  // Of the bundle's own files each is what its name says; what somebody holds may be either of the two.
+  const naming = held && fileHash !== leaf.documentSha256 ? namingEntry(bundle, fileHash) : undefined;
+  const documentHash = naming ? leaf.documentSha256 : fileHash;
+  const evidence = verifyEvidence({ sha256: documentHash, leaf, proof, anchor, keys, pinnedKids });
   const missing: Finding = { ok: null, code: "document-deleted", bytes: evidence.steps[0]?.bytes ?? [] };
   const certificate = await certificateSteps(files, bundle, under, checks.pdf);
   const sealsPinned = pdf ? (examined?.pinned ?? false) : pins.certificates.length > 0;
   const steps: Step[] = [
-    ...(pdf ? evidence.steps : [stepOf("document", missing), ...evidence.steps.slice(1)]),
+    ...(naming ? [stepOf("certificate", checkNamed(naming, fileHash))] : []),
+    ...(pdf && !naming ? evidence.steps : [...(pdf ? [] : [stepOf("document", missing)]), ...evidence.steps.slice(1)]),
     // The anchor's signature does not cover the token: a forger may bring one, and its authority.
     await tokenStep(anchor, trustedOf(authorities, pins).timestamps, checks.token),
     checkpointStep(bundle.note, { anchor, keys }),
     stepOf("files", checkNames(files)),
+    ...(held ? checkOwnDocument(files, leaf) : []),
     guarded("audit", () => checkAudit(bundle)),
     ...checkLater(bundle).map((finding) => stepOf("audit", finding)),
     guarded("attachments", () => checkAttachments(files, bundle, isStripped(files))),
@@ -125,11 +134,19 @@ export async function checkBundle(
     steps,
     evidence: bundle,
     document: pdf && seals ? { sha256: fileHash, size: pdf.length, seals } : null,
+    certificateOf: naming ? { envelope: leaf.envelope, documentSha256: leaf.documentSha256 } : null,
     anchorKid: anchor.kid,
     authorities: authorities.seals.map((der) => toHex(sha256(der))),
     timestampAuthorities: authorities.timestamps.map((der) => toHex(sha256(der))),
     testMode: leaf.testMode,
   };
+}
+
+/** The bundle's document, where another file was checked in its place. */
+function checkOwnDocument(files: Files, leaf: Leaf): Step[] {
+  const own = files.get(bundleFiles.document);
+  if (!own || toHex(sha256(own)) === leaf.documentSha256) return [];
+  return [stepOf("files", { ok: false, code: "file-wrong", values: { file: bundleFiles.document } })];
 }
 
 /** Something lies in the bundle that nothing proves. */
@@ -186,15 +203,19 @@ async function certificateSteps(
 /** Every entry's hash, every link, and that the leaf names the entry which names the sealed file (contract §4). */
 function checkAudit({ audit, leaf }: BundleEvidence): Finding {
   let head = "0".repeat(64);
-  for (const [index, { hash, ...entry }] of audit.entries()) {
-    const own = toHex(sha256(new TextEncoder().encode(canonicalize(z.json().parse(entry)))));
-    if (own !== hash || entry.prevHash !== head || entry.seq !== index + 1 || entry.envelope !== leaf.envelope)
+  for (const [index, entry] of audit.entries()) {
+    const { hash } = entry;
+    if (
+      entryHash(entry) !== hash ||
+      entry.prevHash !== head ||
+      entry.seq !== index + 1 ||
+      entry.envelope !== leaf.envelope
+    )
       return { ok: false, code: "audit-broken", values: { at: index + 1 } };
     head = hash;
   }
   const sealed = fixedEntry({ audit, leaf });
-  const names = sealed?.type === "envelope.sealed" || sealed?.type === "envelope.seal_extended";
-  if (!sealed || !names || sealed.data.sealedSha256 !== leaf.documentSha256) return { ok: false, code: "audit-other" };
+  if (!sealed || !isSealOf(sealed, leaf)) return { ok: false, code: "audit-other" };
   return {
     ok: true,
     code: "audit-fits",

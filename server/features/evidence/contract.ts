@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { endpoint } from "../../kernel/endpoint.ts";
 import { Cursor, Hex64, limitOf, listOf, pdf, Ts } from "../../kernel/wire.ts";
+import { AuditEntry } from "../envelopes/audit-contract.ts";
 
 /** Verification without trust in the service (contract §12). Isomorphic. */
 
@@ -78,15 +79,34 @@ export const VerifyRequest = z
     example: { sha256: "c63ebdcbe00c06b7d93143056be2bb37d7edc77c5076c1dd3b1c9931f36ddb8a" },
   });
 
+const certified = {
+  envelope: EnvelopeSummary,
+  /** Names the certificate; the leaf names the entry. */
+  entry: AuditEntry,
+  leaf: Leaf,
+};
+export const CertificateMatch = z
+  .discriminatedUnion("status", [
+    z.object({ ...certified, status: z.literal("pending"), proof: z.null(), anchor: z.null() }),
+    z.object({ ...certified, status: z.literal("anchored"), proof: InclusionProof, anchor: Anchor }),
+  ])
+  .meta({
+    id: "CertificateMatch",
+    description:
+      "The SHA-256 is that of an envelope's standalone certificate of completion: `entry.data.certificateSha256` is it (absent in entries of the first versions, which prove nothing of the certificate), the SHA-256 of the RFC 8785 text of `entry` without `hash` is `leaf.auditHash`, and `leaf.documentSha256` is the sealed document that it certifies",
+  });
+export type CertificateMatch = z.infer<typeof CertificateMatch>;
+
 export const VerifyResult = z
   .discriminatedUnion("status", [
     z.object({
-      status: z.literal("unknown"),
+      status: z.literal("unknown").meta({ description: "No sealed document has this SHA-256" }),
       sha256: Hex64,
       envelope: z.null(),
       leaf: z.null(),
       proof: z.null(),
       anchor: z.null(),
+      certificate: CertificateMatch.optional(),
     }),
     z.object({
       status: z.literal("pending"),

@@ -3,11 +3,20 @@ import { decodeCursor, pageOf } from "../../kernel/cursor.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { AppError, notFound } from "../../kernel/errors.ts";
 import { checksumOk, hashSecret } from "../../kernel/ids.ts";
+import { certificateEntry } from "../envelopes/audit.ts";
 import { loadEnvelope } from "../envelopes/progress.ts";
 import type { StoredDocument } from "../envelopes/service.ts";
 import { organizationById } from "../identity/service.ts";
 import { filenameOf } from "./completion.ts";
-import { type Anchor, AnchorWitnesses, type EnvelopeSummary, type VerifyResult } from "./contract.ts";
+import {
+  type Anchor,
+  AnchorWitnesses,
+  type CertificateMatch,
+  type EnvelopeSummary,
+  type InclusionProof,
+  type Leaf,
+  type VerifyResult,
+} from "./contract.ts";
 import { presentAnchor, presentLeaf } from "./present.ts";
 import * as store from "./store.ts";
 import { inclusionProof } from "./tree.ts";
@@ -18,12 +27,35 @@ export async function lookUpDocument(deps: Deps, sha256: string): Promise<Verify
   const { read } = deps.db;
   const row = await store.findLeaf(read, sha256);
   const envelope = row && (await summaryOf(deps, row));
-  if (!row || !envelope) return { status: "unknown", sha256, envelope: null, leaf: null, proof: null, anchor: null };
+  if (row && envelope) return { sha256, envelope, ...(await standingOf(deps, row)) };
+  const certificate = await certificateMatch(deps, sha256);
+  const unknown = { status: "unknown" as const, sha256, envelope: null, leaf: null, proof: null, anchor: null };
+  return certificate ? { ...unknown, certificate } : unknown;
+}
+
+type Standing =
+  | { status: "pending"; leaf: Leaf; proof: null; anchor: null }
+  | { status: "anchored"; leaf: Leaf; proof: InclusionProof; anchor: Anchor };
+
+/** The leaf in the earliest anchor that covers it. */
+async function standingOf(deps: Deps, row: store.LeafRow): Promise<Standing> {
+  const { read } = deps.db;
   const leaf = presentLeaf(row);
   const anchor = await store.findCoveringAnchor(read, row.leaf_index);
-  if (!anchor) return { status: "pending", sha256, envelope, leaf, proof: null, anchor: null };
+  if (!anchor) return { status: "pending", leaf, proof: null, anchor: null };
   const proof = await inclusionProof(read, row, anchor.tree_size);
-  return { status: "anchored", sha256, envelope, leaf, proof, anchor: presentAnchor(anchor) };
+  return { status: "anchored", leaf, proof, anchor: presentAnchor(anchor) };
+}
+
+/** What binds a standalone certificate of completion to its envelope: the audit entry that the leaf names. */
+async function certificateMatch(deps: Deps, sha256: string): Promise<CertificateMatch | undefined> {
+  const { read } = deps.db;
+  const entry = await certificateEntry(read, sha256);
+  if (!entry) return undefined;
+  const leaves = await store.leavesOfEnvelope(read, entry.envelope);
+  const row = leaves.find((one) => presentLeaf(one).auditHash === entry.hash);
+  const envelope = row && (await summaryOf(deps, row));
+  return row && envelope && { envelope, entry: { ...entry }, ...(await standingOf(deps, row)) };
 }
 
 /** Without names and addresses of people: whoever holds the file may ask. */

@@ -8,7 +8,8 @@ import { type AnchorKey, AnchorKeys } from "../keys/contract.ts";
 import { authorities, publicAnchorKeys } from "../keys/service.ts";
 import { toHex } from "./anchor.ts";
 import { type BundleChecks, checkBundle, type Pins } from "./bundle.ts";
-import { VerifyResult } from "./contract.ts";
+import { verifyCertificate } from "./certificate-check.ts";
+import { type Leaf, VerifyResult } from "./contract.ts";
 import { certificatesIn, derOf } from "./pem.ts";
 import { type Authorities, examineUnder, sealSteps, tokenStep, trustedOf } from "./seal-steps.ts";
 import { lookUpDocument } from "./service.ts";
@@ -56,6 +57,8 @@ export type FileReport = {
   testMode: boolean | null;
   /** What the look-up says; null for a bundle that cannot be read. */
   evidence: Known | null;
+  /** What the file certifies, when it is a certificate of completion and not a sealed document. */
+  certificateOf: { envelope: string; documentSha256: string } | null;
   /** Every check: leaf, path, anchor, signature, key, what else a bundle holds, and the PDF's own. */
   steps: Step[];
   /** What is wrong, one code a cause. */
@@ -134,21 +137,31 @@ export async function verifyFile(
   const under = { authorities, pins, at: checks.at };
   const { report: seals, pinned: sealsPinned } = await examineUnder(checks.pdf, bytes, under);
   const evidence = await source.lookUp(seals.sha256);
-  const anchored =
-    evidence.status === "anchored"
-      ? verifyEvidence({ ...evidence, sha256: seals.sha256, ...keysUnder(source.keys, pins) })
+  const certificate = evidence.status === "unknown" ? evidence.certificate : undefined;
+  const { leaf, anchor } = certificate ?? evidence;
+  const keys = keysUnder(source.keys, pins);
+  const record = certificate
+    ? verifyCertificate({ ...certificate, sha256: seals.sha256, ...keys })
+    : evidence.status === "anchored"
+      ? verifyEvidence({ ...evidence, sha256: seals.sha256, ...keys })
       : null;
   const stampers = trustedOf(authorities, pins).timestamps;
-  const token = evidence.anchor ? [await tokenStep(evidence.anchor, stampers, checks.token)] : [];
-  const steps = [...(anchored?.steps ?? [documentStep(evidence, seals.sha256)]), ...token, ...sealSteps(seals)];
-  const pinned = (anchored?.pinned ?? true) && sealsPinned;
-  const testMode = evidence.leaf?.testMode ?? null;
-  const holding = !pinned ? "unpinned" : testMode ? "test" : anchored === null ? "not-anchored" : "valid";
+  const token = anchor ? [await tokenStep(anchor, stampers, checks.token)] : [];
+  const steps = [...(record?.steps ?? [documentStep(evidence, seals.sha256)]), ...token, ...sealSteps(seals)];
+  const pinned = (record?.pinned ?? true) && sealsPinned;
+  const testMode = leaf?.testMode ?? null;
+  const unnamed = steps.some(({ code }) => code === "certificate-unnamed");
+  const complete = anchor === null ? "not-anchored" : unnamed ? "incomplete" : "valid";
+  const holding = !pinned ? "unpinned" : testMode ? "test" : complete;
   const tooComplex = seals.problems.includes("too-complex");
-  const wrong = evidence.status === "unknown" && !tooComplex ? "unknown" : "invalid";
+  const wrong = leaf === null && !tooComplex ? "unknown" : "invalid";
   const verdict = steps.some(({ ok }) => ok === false) ? wrong : holding;
-  return { ...judged(verdict, steps), sha256: seals.sha256, size: bytes.length, seals, testMode, evidence };
+  const certificateOf = certificate ? certifiedBy(certificate) : null;
+  const about = { sha256: seals.sha256, size: bytes.length, certificateOf };
+  return { ...judged(verdict, steps), ...about, seals, testMode, evidence };
 }
+
+const certifiedBy = ({ leaf }: { leaf: Leaf }) => ({ envelope: leaf.envelope, documentSha256: leaf.documentSha256 });
 
 function documentStep(evidence: Known, own: string): Step {
   const stated = evidence.leaf?.documentSha256;
@@ -185,11 +198,13 @@ export async function verifyBundle(
   const files = await readZip(archive, async (bytes, size) =>
     inflateRawSync(bytes, { maxOutputLength: Math.min(size + 1, largestBundle) }),
   );
-  const { verdict, steps, evidence, document, testMode } = await checkBundle(files, pins, checksOf(deps), held);
+  const report = await checkBundle(files, pins, checksOf(deps), held);
+  const { verdict, steps, evidence, document, certificateOf, testMode } = report;
   return {
     ...judged(verdict, steps),
     sha256: document?.sha256 ?? null,
     size: document?.size ?? null,
+    certificateOf,
     seals: document?.seals ?? null,
     testMode: evidence && testMode,
     evidence: evidence && {

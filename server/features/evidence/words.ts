@@ -16,6 +16,7 @@ const en = {
     witnesses: "Witnesses that hold the record too",
     files: "The files of the evidence",
     audit: "The audit trail is whole",
+    entry: "The audit entry that names the certificate",
     attachments: "The attachments are those that people added",
     pdf: "The PDF is sealed to its last byte",
     seal: "The seal in the PDF",
@@ -104,6 +105,9 @@ const en = {
     "certificate-other": "It is another one than the sealing entry of the audit trail names.",
     "certificate-unnamed":
       "The sealing entry of the audit trail names no certificate, as those of the first versions: nothing but its own seal speaks for it.",
+    "entry-fits":
+      "The leaf names this entry: the file is the certificate of completion of envelope {envelope}, and the entry holds the SHA-256 of the document that it certifies.",
+    "entry-differs": "The leaf names another entry of the audit trail.",
     "certificate-deleted": "The certificate of completion is not among the evidence, as after deletion.",
     "certificate-appended":
       "The certificate of completion: its seal holds, and validation data was appended that no time stamp covers.",
@@ -176,6 +180,8 @@ const en = {
     auditHash: "auditHash of the leaf",
     headHash: "Last hash of the trail",
     certificateNamed: "certificateSha256 of the sealing entry",
+    entry: "Audit entry without its hash (RFC 8785)",
+    entryHash: "SHA-256(entry)",
     byteRange: "Covered bytes (/ByteRange)",
     level: "Level",
     subject: "Certificate of",
@@ -205,6 +211,7 @@ const de: Words = {
     witnesses: "Zeugen, die das Verzeichnis ebenfalls haben",
     files: "Die Dateien des Nachweises",
     audit: "Das Protokoll ist vollständig",
+    entry: "Der Protokolleintrag, der das Zertifikat nennt",
     attachments: "Die Anlagen sind die hinzugefügten",
     pdf: "Das PDF ist bis zum letzten Byte versiegelt",
     seal: "Das Siegel im PDF",
@@ -295,6 +302,9 @@ const de: Words = {
     "certificate-other": "Es ist ein anderes als das, welches der Siegeleintrag des Protokolls nennt.",
     "certificate-unnamed":
       "Der Siegeleintrag des Protokolls nennt kein Zertifikat, wie die der ersten Versionen: Nur sein eigenes Siegel spricht dafür.",
+    "entry-fits":
+      "Das Blatt nennt diesen Eintrag: Die Datei ist das Abschlusszertifikat des Umschlags {envelope}, und im Eintrag steht der SHA-256-Wert des Dokuments, das es bescheinigt.",
+    "entry-differs": "Das Blatt nennt einen anderen Eintrag des Protokolls.",
     "certificate-deleted": "Das Abschlusszertifikat liegt dem Nachweis nicht bei, wie nach der Löschung.",
     "certificate-appended":
       "Das Abschlusszertifikat: Sein Siegel stimmt; angehängt wurden Prüfdaten, die kein Zeitstempel abdeckt.",
@@ -368,6 +378,8 @@ const de: Words = {
     auditHash: "auditHash des Blattes",
     headHash: "Letzter Hashwert des Protokolls",
     certificateNamed: "certificateSha256 des Siegeleintrags",
+    entry: "Protokolleintrag ohne seinen Hashwert (RFC 8785)",
+    entryHash: "SHA-256(Eintrag)",
     byteRange: "Abgedeckte Bytes (/ByteRange)",
     level: "Stufe",
     subject: "Zertifikat von",

@@ -210,6 +210,47 @@ describe("a completed envelope", () => {
     expect((await verifyFile(app.deps, longer, source, pins)).seals.problems).toEqual(["bytes-after-seal"]);
   });
 
+  test("has a standalone certificate that verifies as that, bound to the document by the record", async () => {
+    const certificate = await documentOf(app, envelope.id, "certificate");
+    const found = await lookUp(app, sha256(certificate));
+    // Whoever asks only for documents hears what they heard before.
+    expect(found).toMatchObject({ status: "unknown", envelope: null, leaf: null, proof: null, anchor: null });
+    const match = found.status === "unknown" ? found.certificate : undefined;
+    expect(match).toMatchObject({
+      status: "anchored",
+      envelope: { id: envelope.id, title: "Flat 12: lease / 2027" },
+      entry: { type: "envelope.sealed", data: { certificateSha256: sha256(certificate) } },
+      leaf: { envelope: envelope.id, documentSha256: sha256(sealed) },
+    });
+    expect(JSON.stringify(match)).not.toMatch(/ada|ben@|muster/i);
+    const { source, pins } = await ownEvidence(app.deps);
+    const certificateOf = { envelope: envelope.id, documentSha256: sha256(sealed) };
+    const port = new URL(app.url).port;
+    const remote = await remoteEvidence(openOutbound({ allow: [`verify=127.0.0.1:${port}`] }), app.url);
+    for (const from of [source, remote])
+      expect(await verifyFile(app.deps, certificate, from, pins)).toMatchObject({
+        verdict: "valid",
+        exitCode: 0,
+        problems: [],
+        certificateOf,
+        testMode: false,
+      });
+    const unpinned = { kids: [], certificates: [] };
+    expect(await verifyFile(app.deps, certificate, remote, unpinned)).toMatchObject({ verdict: "unpinned" });
+    expect((await verifyFile(app.deps, sealed, source, pins)).certificateOf).toBeNull();
+    for (const place of [400, certificate.length - 1]) {
+      const changed = Buffer.from(certificate);
+      changed[place] = (changed[place] ?? 0) ^ 1;
+      expect(await verifyFile(app.deps, changed, source, pins)).toMatchObject({ exitCode: 1, certificateOf: null });
+    }
+    // A server that vouches for another file of the same installation is contradicted by its own record.
+    const lying = { ...source, lookUp: async (sha256: string) => ({ ...found, sha256 }) };
+    expect(await verifyFile(app.deps, sealed, lying, pins)).toMatchObject({
+      verdict: "invalid",
+      causes: ["certificate-other"],
+    });
+  });
+
   test("a second seal of the same envelope changes nothing", async () => {
     expect(await sealCompleted(app.deps, envelope.id, AbortSignal.timeout(60_000))).toBeUndefined();
   });

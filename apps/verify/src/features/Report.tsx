@@ -5,11 +5,14 @@ import type { Step } from "../../../../server/features/evidence/verify.ts";
 import { findingText, findingWords } from "../../../../server/features/evidence/words.ts";
 import { dateTime, pageLanguage, translator } from "../../../shared/i18n.ts";
 import { Check, Clock, Cross, Eye, Question, Shield } from "../../../shared/ui/icons.tsx";
-import type { Outcome, Verdict } from "./check.ts";
+import { certificateOf, type Outcome, type Verdict } from "./check.ts";
 
 const signs: Record<Verdict, ReactNode> = {
   anchored: <Shield size={34} />,
   pending: <Clock size={34} />,
+  certificate: <Shield size={34} />,
+  "certificate-pending": <Clock size={34} />,
+  "certificate-unnamed": <Question size={34} />,
   wrong: <Cross size={34} />,
   altered: <Cross size={34} />,
   elsewhere: <Question size={34} />,
@@ -37,7 +40,9 @@ export function Report({ outcome, focus }: { outcome: Outcome; focus: boolean })
     return () => window.removeEventListener("beforeprint", open);
   }, []);
   const { verdict, result, record, pdf, seals, file } = outcome;
-  const at = result.envelope ? dateTime(result.envelope.sealedAt) : "";
+  const certificate = certificateOf(result);
+  const envelope = certificate?.envelope ?? result.envelope;
+  const about = { at: envelope ? dateTime(envelope.sealedAt) : "", title: envelope?.title ?? "" };
   return (
     <article className="card report" data-verdict={verdict} ref={card}>
       <header>
@@ -46,11 +51,23 @@ export function Report({ outcome, focus }: { outcome: Outcome; focus: boolean })
           <h2 ref={heading} tabIndex={-1}>
             {t(`verdict.${verdict}`)}
           </h2>
-          <p>{t(`explain.${verdict}`, { at })}</p>
+          <p>{t(`explain.${verdict}`, about)}</p>
         </div>
       </header>
       <dl>
-        {result.envelope && <Facts envelope={result.envelope} />}
+        {envelope && <Facts envelope={envelope} />}
+        {certificate && (
+          <>
+            <dt>{t("facts.envelope")}</dt>
+            <dd>
+              <code>{certificate.leaf.envelope}</code>
+            </dd>
+            <dt>{t("facts.documentSha256")}</dt>
+            <dd>
+              <code>{certificate.leaf.documentSha256}</code>
+            </dd>
+          </>
+        )}
         <dt>{t("facts.file")}</dt>
         <dd>{file.name}</dd>
         <dt>{t("facts.sha256")}</dt>
@@ -58,7 +75,7 @@ export function Report({ outcome, focus }: { outcome: Outcome; focus: boolean })
           <code>{file.sha256}</code>
         </dd>
       </dl>
-      {result.envelope?.testMode && <p className="test-note">{t("facts.test")}</p>}
+      {envelope?.testMode && <p className="test-note">{t("facts.test")}</p>}
       <StepList heading={t("steps.heading")} hint={t("steps.hint")} steps={record} />
       <StepList heading={t("steps.pdf")} hint={t("steps.pdfHint")} steps={pdf} />
       {seals === null && <p className="test-note">{t("steps.tooLarge")}</p>}

@@ -1,6 +1,8 @@
 import { pemsIn } from "../../../../server/features/evidence/bundle-read.ts";
+import { verifyCertificate } from "../../../../server/features/evidence/certificate-check.ts";
 import { checkpointStep, witnessSteps } from "../../../../server/features/evidence/checkpoint-check.ts";
 import {
+  type CertificateMatch,
   getCheckpoint,
   getWitnesses,
   type VerifyResult,
@@ -16,6 +18,10 @@ import type { FromWorker, ToWorker } from "./verify.worker.ts";
 export type Verdict =
   | "anchored"
   | "pending"
+  /** Not a sealed document but its certificate of completion: proven; not anchored yet; or named by no audit entry. */
+  | "certificate"
+  | "certificate-pending"
+  | "certificate-unnamed"
   /** The service knows the file, and something does not hold. */
   | "wrong"
   /** Not known, and why: it carries our seal and was changed; it carries somebody else's; none; it is no PDF … */
@@ -61,7 +67,7 @@ export async function checkFile(file: File, onProgress: (progress: Progress) => 
       published,
     ]);
     onProgress({ stage: "checking", share: null });
-    const { anchor } = result;
+    const { anchor } = certificateOf(result) ?? result;
     const [seals, told, token] = await Promise.all([
       examined,
       anchor && toldOf(anchor.sequence),
@@ -108,7 +114,13 @@ async function publishedTrust() {
 
 type Keys = Awaited<ReturnType<typeof publishedTrust>>["keys"];
 
+/** What is known of the file as a certificate of completion; undefined when it is none, or the document itself. */
+export const certificateOf = (result: VerifyResult): CertificateMatch | undefined =>
+  result.status === "unknown" ? result.certificate : undefined;
+
 function recordSteps(result: VerifyResult, sha256: string, keys: Keys): Step[] {
+  const certificate = certificateOf(result);
+  if (certificate) return verifyCertificate({ ...certificate, sha256, keys }).steps;
   if (result.status === "unknown") return [];
   const { leaf, proof, anchor } = result;
   if (proof && anchor) return verifyEvidence({ sha256, leaf, proof, anchor, keys }).steps;
@@ -117,8 +129,13 @@ function recordSteps(result: VerifyResult, sha256: string, keys: Keys): Step[] {
   return [stepOf("document", { ok, code: ok ? "document-fits" : "document-differs", bytes })];
 }
 
-function verdictOf({ status }: VerifyResult, steps: readonly Step[], seals: SealReport | null): Verdict {
-  if (status !== "unknown") return steps.some(({ ok }) => ok === false) ? "wrong" : status;
+function verdictOf(result: VerifyResult, steps: readonly Step[], seals: SealReport | null): Verdict {
+  const { status } = result;
+  const certificate = certificateOf(result);
+  if ((status !== "unknown" || certificate) && steps.some(({ ok }) => ok === false)) return "wrong";
+  if (steps.some(({ code }) => code === "certificate-unnamed")) return "certificate-unnamed";
+  if (certificate) return certificate.status === "anchored" ? "certificate" : "certificate-pending";
+  if (status !== "unknown") return status;
   if (!seals) return "too-large";
   if (seals.problems.includes("not-a-pdf")) return "not-pdf";
   if (seals.problems.includes("damaged") || seals.problems.includes("too-complex")) return "unreadable";
