@@ -53,7 +53,7 @@ const view: SigningView = {
     order: 1,
   },
   parties: [],
-  otp: { required: false, verified: true, channel: null, destination: null },
+  otp: { required: false, verified: true, channel: null, destination: null, sent: null },
   document: null,
   fields,
   signature: { methods: ["type"], fonts: [...signatureFonts] },

@@ -1,11 +1,10 @@
-import type { Reader } from "../../kernel/db.ts";
+import type { Reader, Tx } from "../../kernel/db.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { AppError, invalid, notFound } from "../../kernel/errors.ts";
 import { enqueue } from "../../kernel/jobs.ts";
 import type { Remember } from "../../kernel/request.ts";
 import type { Actor } from "../../kernel/wire.ts";
 import { planOf } from "../identity/plans.ts";
-import { inviteRecipient } from "../signing/jobs.ts";
 import { inviteViewer } from "../viewers/jobs.ts";
 import { appendAudit } from "./audit.ts";
 import type { PersonInput, VoidEnvelope } from "./contract.ts";
@@ -13,7 +12,7 @@ import { move } from "./move.ts";
 import { maxViewers } from "./people-contract.ts";
 import { insertViewers, nextViewerPosition, revokeViewer, updateRecipient } from "./people-store.ts";
 import { planRefusal, plans } from "./plan.ts";
-import { presentEnvelope, presentRecipient } from "./present.ts";
+import { presentEnvelope } from "./present.ts";
 import { viewerAdded, viewerRow } from "./rows.ts";
 import { isFinal, turnRefusal } from "./state.ts";
 import { type EnvelopeRecord, readEnvelope, touchEnvelope } from "./store.ts";
@@ -113,39 +112,34 @@ export async function deleteViewer(deps: Deps, envelope: string, viewer: string,
 const resendPauseMs = 60_000;
 
 /**
- * Mails a fresh signing link; signing lets the earlier ones die when it mints it. Embedded recipients get one too.
+ * Notes that a recipient whose turn it is gets a fresh link. Signing ends the earlier ones and mails it, in the same transaction.
  * @throws AppError envelope-not-in-progress, not-recipients-turn, recipient-finished, rate-limited
  */
-export async function resend(
+export async function markResent(
+  tx: Tx,
   deps: Deps,
   envelope: string,
   recipient: string,
   by: By,
-  remember: Remember | null,
 ): Promise<RecipientRow> {
-  return await deps.db.tx(async (tx) => {
-    const record = await readEnvelope(tx, envelope);
-    const row = record?.recipients.find(({ id }) => id === recipient);
-    if (record === undefined || row === undefined) throw notFound("The recipient");
-    const now = deps.clock.ts();
-    const { status, expires_at: expiresAt } = record.envelope;
-    const refusal = turnRefusal({ status, expiresAt }, row.status, now);
-    if (refusal !== undefined) throw new AppError(refusal);
-    // A countersigner is signed for automatically: nobody waits for a link.
-    if (row.kind === "countersigner") throw new AppError("not-recipients-turn");
-    const waitMs = row.last_sent_at === null ? 0 : Date.parse(row.last_sent_at) + resendPauseMs - deps.clock.now();
-    if (waitMs > 0) {
-      const detail = "A link can be sent again once a minute.";
-      throw new AppError("rate-limited", { detail, retryAfter: Math.ceil(waitMs / 1000) });
-    }
-    await updateRecipient(tx, recipient, row.status, { last_sent_at: now, delivery_error: null });
-    await touchEnvelope(tx, envelope, now);
-    await appendAudit(tx, deps, envelope, [{ type: "recipient.resent", ...by, data: { recipient, role: row.role } }]);
-    await enqueue(tx, inviteRecipient, { envelope, recipient, reason: "resend" });
-    const sent = { ...row, last_sent_at: now, delivery_error: null };
-    await remember?.(tx, { status: 200, body: presentRecipient(sent) });
-    return sent;
-  });
+  const record = await readEnvelope(tx, envelope);
+  const row = record?.recipients.find(({ id }) => id === recipient);
+  if (record === undefined || row === undefined) throw notFound("The recipient");
+  const now = deps.clock.ts();
+  const { status, expires_at: expiresAt } = record.envelope;
+  const refusal = turnRefusal({ status, expiresAt }, row.status, now);
+  if (refusal !== undefined) throw new AppError(refusal);
+  // A countersigner is signed for automatically: nobody waits for a link.
+  if (row.kind === "countersigner") throw new AppError("not-recipients-turn");
+  const waitMs = row.last_sent_at === null ? 0 : Date.parse(row.last_sent_at) + resendPauseMs - Date.parse(now);
+  if (waitMs > 0) {
+    const detail = "A link can be sent again once a minute.";
+    throw new AppError("rate-limited", { detail, retryAfter: Math.ceil(waitMs / 1000) });
+  }
+  await updateRecipient(tx, recipient, row.status, { last_sent_at: now, delivery_error: null });
+  await touchEnvelope(tx, envelope, now);
+  await appendAudit(tx, deps, envelope, [{ type: "recipient.resent", ...by, data: { recipient, role: row.role } }]);
+  return { ...row, last_sent_at: now, delivery_error: null };
 }
 
 async function reload(reader: Reader, envelope: string): Promise<EnvelopeRecord> {

@@ -7,7 +7,7 @@ import { pdf } from "../../kernel/wire.ts";
 import * as actions from "./actions.ts";
 import * as contract from "./contract.ts";
 import { createEnvelope, dryRun } from "./create.ts";
-import { presentEnvelope, presentRecipient, presentViewer, presentWithValues } from "./present.ts";
+import { presentEnvelope, presentViewer, presentWithValues } from "./present.ts";
 import type { Creation } from "./rows.ts";
 import { auditPage, documentOf, listEnvelopes, ownedEnvelope } from "./service.ts";
 import { followEnvelope, isOver, lastSeen } from "./stream.ts";
@@ -74,17 +74,6 @@ export const bindings = [
     async handle(deps, { caller, params, request }, { envelope }) {
       await actions.deleteViewer(deps, envelope.id, params.viewer, by(caller, request));
       return { status: 204 };
-    },
-  }),
-  bind(contract.resendToRecipient)({
-    async load(deps, call) {
-      const record = await load(deps, call);
-      if (!record.recipients.some(({ id }) => id === call.params.recipient)) throw notFound("The recipient");
-      return record;
-    },
-    async handle(deps, { caller, params, request }, { envelope }) {
-      const row = await actions.resend(deps, envelope.id, params.recipient, by(caller, request), request.remember);
-      return { status: 200, body: presentRecipient(row) };
     },
   }),
   bind(contract.listEvents)({

@@ -26,7 +26,11 @@ type Cached = { caller: OrganizationCaller; id: string; expiresAt: number; at: n
 function createKeyAuthenticator(deps: Deps): (request: RequestInfo, again: boolean) => Promise<OrganizationCaller> {
   const cache = new Map<string, Cached>();
   const touched = new Map<string, number>();
-  deps.events.subscribe(keysChanged, () => cache.clear());
+  let changes = 0;
+  deps.events.subscribe(keysChanged, () => {
+    changes += 1;
+    cache.clear();
+  });
 
   function touch(id: string, now: number, ip: string): void {
     if (now - (touched.get(id) ?? Number.NEGATIVE_INFINITY) < touchMs) return;
@@ -41,9 +45,13 @@ function createKeyAuthenticator(deps: Deps): (request: RequestInfo, again: boole
     const now = deps.clock.now();
     let entry = cache.get(hash);
     if (!entry || now - entry.at >= keyCacheMs || now < entry.at) {
+      const before = changes;
       entry = await lookUp(deps, hash, now);
-      if (cache.size >= mostCached) cache.clear();
-      cache.set(hash, entry);
+      // Read while a key was revoked, it may be that one as it was: good for this request, which came before, and no other.
+      if (changes === before) {
+        if (cache.size >= mostCached) cache.clear();
+        cache.set(hash, entry);
+      }
     }
     if (entry.expiresAt <= now) throw new AppError("unauthorized");
     if (!again) touch(entry.id, now, request.ip);

@@ -13,7 +13,7 @@ export const handedOver = "handed_over";
 export const codeAttempts = 5;
 const sessionLimit = { codes: 5, ms: 15 * minuteMs };
 const recipientLimit = { codes: 10, ms: 60 * minuteMs };
-/** What the page waits before it offers to send another one. */
+/** Between two codes of one session. */
 const resendPauseMs = 30_000;
 export const lockAfter = { wrong: 20, ms: 24 * 60 * minuteMs };
 
@@ -41,18 +41,18 @@ export type SendDecision = { send: true; resendAt: string } | { send: false; ret
  * @param session times of the codes of this session, newest first; `recipient` those of the recipient in all sessions (ms)
  */
 export function decideSend(session: readonly number[], recipient: readonly number[], now: number): SendDecision {
-  const waits = [
+  const free = nextSendAt(session, recipient);
+  if (free > now) return { send: false, retryAfter: Math.ceil((free - now) / 1000) };
+  return { send: true, resendAt: toTs(nextSendAt([now, ...session], [now, ...recipient])) };
+}
+
+/** When another code may be sent (ms), after those of this session and those of the recipient in all sessions, newest first. */
+export function nextSendAt(session: readonly number[], recipient: readonly number[]): number {
+  return Math.max(
+    freeAt(session, 1, resendPauseMs),
     freeAt(session, sessionLimit.codes, sessionLimit.ms),
     freeAt(recipient, recipientLimit.codes, recipientLimit.ms),
-  ];
-  const free = Math.max(...waits);
-  if (free > now) return { send: false, retryAfter: Math.ceil((free - now) / 1000) };
-  const next = Math.max(
-    now + resendPauseMs,
-    freeAt([now, ...session], sessionLimit.codes, sessionLimit.ms),
-    freeAt([now, ...recipient], recipientLimit.codes, recipientLimit.ms),
   );
-  return { send: true, resendAt: toTs(next) };
 }
 
 /** When the oldest of the last `most` codes leaves the window; 0 when there are fewer. */

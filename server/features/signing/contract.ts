@@ -62,6 +62,10 @@ export const OtpState = z
     verified: z.boolean(),
     channel: z.enum(otpChannels).nullable(),
     destination: z.string().nullable().meta({ description: "Masked address", example: "a***@example.com" }),
+    sent: z
+      .object({ expiresAt: Ts, resendAt: Ts })
+      .nullable()
+      .meta({ description: "The last code of this session, while it can be entered or no other can be sent yet" }),
   })
   .meta({ id: "OtpState" });
 export type OtpState = z.infer<typeof OtpState>;
@@ -109,7 +113,7 @@ export const SigningView = z
       id: z.string(),
       role: z.string(),
       name: z.string(),
-      email: Email,
+      email: z.string().meta({ description: "Masked until the code is verified", example: "a***@example.com" }),
       status: RecipientStatus,
       kind: RecipientKind,
       locale: Locale,

@@ -14,7 +14,8 @@ import { mintLink } from "./tokens.ts";
 
 /**
  * Mails a signing link. The token is made in the transaction that queues the mail, so no run leaves one behind that
- * nobody got. A resend takes the place of every earlier link and lifts a lock.
+ * nobody got. A resend takes the place of every earlier link and lifts a lock: it did so when it was asked for, and does so again
+ * for links that were made since.
  */
 export async function invite(
   deps: Deps,

@@ -1,6 +1,6 @@
 import type { SignerCaller } from "../../kernel/caller.ts";
 import { toTs } from "../../kernel/clock.ts";
-import type { Tx } from "../../kernel/db.ts";
+import type { Reader, Tx } from "../../kernel/db.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { AppError } from "../../kernel/errors.ts";
 import { newId } from "../../kernel/ids.ts";
@@ -21,12 +21,14 @@ import {
   judgeAttempt,
   lockAfter,
   newCode,
+  nextSendAt,
 } from "./codes.ts";
-import type { OtpSent, OtpVerified } from "./contract.ts";
+import type { OtpSent, OtpState, OtpVerified } from "./contract.ts";
 import { codeCause } from "./outlived.ts";
 import { loadSigner, localeOf, recipientActor, type Signer } from "./signer.ts";
 import { codeRefusal } from "./state.ts";
 import * as store from "./store.ts";
+import type { SessionRow } from "./tables.ts";
 
 const hourMs = 3_600_000;
 const lockedDetail = "Too many wrong codes were entered. Ask the sender to send the link again.";
@@ -81,6 +83,18 @@ export async function sendCode(
     await audit(tx, deps, signer, "recipient.otp_sent", request, { channel: "email", destination });
     return { channel: "email", destination, codeLength: 6, expiresAt, resendAt: decision.resendAt };
   });
+}
+
+/** The last code that was sent to this session, while it can be entered or no other can be sent yet. */
+export async function lastSent(reader: Reader, session: SessionRow, now: number): Promise<OtpState["sent"]> {
+  if (session.verified_at !== null) return null;
+  const code = await codes.currentCode(reader, session.id);
+  if (code === undefined) return null;
+  const recent = await codes.codesSince(reader, session.recipient, toTs(now - hourMs));
+  const times = (rows: typeof recent) => rows.map((row) => Date.parse(row.created_at));
+  const next = nextSendAt(times(recent.filter((row) => row.session === session.id)), times(recent));
+  if (Date.parse(code.expires_at) <= now && next <= now) return null;
+  return { expiresAt: code.expires_at, resendAt: toTs(Math.max(next, Date.parse(code.created_at))) };
 }
 
 function checkCodeNeeded(deps: Deps, { standing, session }: Signer, channel: "email" | "sms" | undefined): void {

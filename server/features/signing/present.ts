@@ -5,23 +5,29 @@ import type { Attachment, OtpState } from "./contract.ts";
 import { needsCode } from "./state.ts";
 import type { AttachmentRow, SessionRow } from "./tables.ts";
 
-export function otpStateOf(recipient: RecipientRow, session: Pick<SessionRow, "verified_at">): OtpState {
+/** @param sent the last code of the session, where it matters */
+export function otpStateOf(
+  recipient: RecipientRow,
+  session: Pick<SessionRow, "verified_at">,
+  sent: OtpState["sent"] = null,
+): OtpState {
   const { verification } = recipient;
   const required = verification !== "none";
   const verified = !needsCode({ verification, verified: session.verified_at !== null });
   switch (verification) {
     case "email_otp":
-      return { required, verified, channel: "email", destination: maskEmail(recipient.email) };
+      return { required, verified, channel: "email", destination: maskEmail(recipient.email), sent };
     case "sms_otp":
       return {
         required,
         verified,
         channel: "sms",
         destination: recipient.phone === null ? null : maskPhone(recipient.phone),
+        sent,
       };
     case "none":
     case "operator_delivered":
-      return { required, verified, channel: null, destination: null };
+      return { required, verified, channel: null, destination: null, sent: null };
   }
 }
 

@@ -1,5 +1,7 @@
 import { type Binding, bind } from "../../kernel/binding.ts";
+import { notFound } from "../../kernel/errors.ts";
 import { pdf } from "../../kernel/wire.ts";
+import { resendToRecipient } from "../envelopes/contract.ts";
 import { ownedEnvelope } from "../envelopes/service.ts";
 import { addAttachment, submittedAttachment } from "./attachments.ts";
 import * as contract from "./contract.ts";
@@ -9,6 +11,7 @@ import { handOverCode } from "./hand-over.ts";
 import { mintSession } from "./mint.ts";
 import { sendCode, verifyCode } from "./otp.ts";
 import { reassign } from "./reassign.ts";
+import { resend } from "./resend.ts";
 import { signingDocument, signingView } from "./session.ts";
 import { submit } from "./submit.ts";
 
@@ -19,6 +22,19 @@ export const bindings: Binding[] = [
       status: 201,
       body: await mintSession(deps, caller, record, body, request),
     }),
+  }),
+  // An operation of the envelope, done here: the links that it ends are kept here.
+  bind(resendToRecipient)({
+    async load(deps, { caller, params }) {
+      const record = await ownedEnvelope(deps, params.id, caller);
+      if (!record.recipients.some(({ id }) => id === params.recipient)) throw notFound("The recipient");
+      return record;
+    },
+    async handle(deps, { caller: { actor }, params, request }, { envelope }) {
+      const { ip, userAgent, remember } = request;
+      const by = { actor, ip, userAgent };
+      return { status: 200, body: await resend(deps, envelope.id, params.recipient, by, remember) };
+    },
   }),
   bind(contract.getAttachment)({
     load: async (deps, { caller, params }) =>

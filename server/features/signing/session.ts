@@ -2,6 +2,7 @@ import type { SignerCaller } from "../../kernel/caller.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { AppError } from "../../kernel/errors.ts";
 import type { RequestInfo } from "../../kernel/request.ts";
+import { maskEmail } from "../../kernel/wire.ts";
 import { actorOf } from "../envelopes/move.ts";
 import { markViewed } from "../envelopes/progress.ts";
 import { filenameOf, requireDocuments, type StoredDocument, versionOf } from "../envelopes/service.ts";
@@ -18,9 +19,10 @@ import {
   prefilledOf,
   presentField,
 } from "./fields.ts";
+import { lastSent } from "./otp.ts";
 import { otpStateOf, presentAttachment } from "./present.ts";
 import { currentDocument, loadSigner, localeOf, requireVerified, type Signer } from "./signer.ts";
-import { signingState } from "./state.ts";
+import { needsCode, signingState } from "./state.ts";
 import * as store from "./store.ts";
 
 /** Loads the signing page; the first successful load by a recipient whose turn it is counts as viewed. */
@@ -68,14 +70,14 @@ async function present(deps: Deps, signer: Signer): Promise<SigningView> {
       id: recipient.id,
       role: recipient.role,
       name: recipient.name,
-      email: recipient.email,
+      email: needsCode(standing) ? maskEmail(recipient.email) : recipient.email,
       status: recipient.status,
       kind: recipient.kind,
       locale: localeOf(envelope, recipient),
       order: recipient.turn,
     },
     parties: record.recipients.map(({ role, name, status, turn }) => ({ role, name, status, order: turn })),
-    otp: otpStateOf(recipient, session),
+    otp: otpStateOf(recipient, session, await lastSent(deps.db.read, session, deps.clock.now())),
     document:
       document === undefined
         ? null

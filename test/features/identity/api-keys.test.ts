@@ -1,8 +1,10 @@
+import { Kysely, type KyselyPlugin } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createAuthenticators } from "../../../server/features/identity/authenticate.ts";
 import { administrativePermissions, type Permission, permissions } from "../../../server/kernel/wire.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
 import { audit, type Browser, browser, person } from "../organization/support.ts";
-import { movableClock } from "../signing/flow.ts";
+import { movableClock, visitor } from "../signing/flow.ts";
 
 const day = 24 * 60 * 60_000;
 const clock = movableClock();
@@ -134,6 +136,29 @@ describe("revoking a key", () => {
     expect((await use(key)).status).toBe(401);
     expect(await owner("DELETE", `${keys}/${id}`)).toMatchObject(refused(404, "not-found"));
     expect((await owner("GET", keys)).body.data).not.toContainEqual(expect.objectContaining({ id }));
+  });
+
+  test("ends it for what is asked afterwards, also when it was being looked up meanwhile", async () => {
+    const { id, key } = await create();
+    let revoking: Promise<unknown> | undefined;
+    // What a request has read of the key comes to it only when the key is revoked.
+    const late: KyselyPlugin = {
+      transformQuery: ({ node }) => node,
+      transformResult: async ({ result }) => {
+        await (revoking ??= owner("DELETE", `${keys}/${id}`));
+        return result;
+      },
+    };
+    const { read, tx } = app.deps.db;
+    if (!(read instanceof Kysely)) throw new Error("plugins cannot be put in");
+    const { key: holder } = createAuthenticators({
+      ...app.deps,
+      db: { ...app.deps.db, read: read.withPlugin(late), tx },
+    });
+    const request = { ...visitor, header: (name: string) => (name === "x-api-key" ? key : null) };
+    const ask = () => holder(request, new URLSearchParams(), false);
+    await ask();
+    await expect(ask()).rejects.toMatchObject({ code: "unauthorized" });
   });
 
   test("and creating one stand in the record, without the secret", async () => {

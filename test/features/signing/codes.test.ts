@@ -58,6 +58,13 @@ describe("one-time codes", () => {
     expect(decideSend([], ten, now)).toEqual({ send: false, retryAfter: 1800 });
   });
 
+  test("half a minute apart in a session; other sessions of the recipient do not hold it up", () => {
+    const now = 1_000 * minute;
+    expect(decideSend([now - 29_001], [now - 29_001], now)).toEqual({ send: false, retryAfter: 1 });
+    expect(decideSend([now - 30_000], [now - 30_000], now)).toMatchObject({ send: true });
+    expect(decideSend([], [now - 1], now)).toMatchObject({ send: true });
+  });
+
   test("the address is masked", () => {
     expect(maskEmail("anna@example.com")).toBe("a***@example.com");
     expect(maskEmail("𝒜b@example.com")).toBe("𝒜***@example.com");

@@ -40,15 +40,16 @@ describe("two people sign", () => {
 
     const opened = await exchange(app, await linkTokenOf(app, "ada@example.com"));
     expect(opened).toMatchObject({ envelope: id, embedOrigin: null, locale: "en" });
-    expect(opened.otp).toEqual({ required: true, verified: false, channel: "email", destination: "a***@example.com" });
+    expect(opened.otp).toEqual({ required: true, verified: false, channel: "email", destination: "a***@example.com", sent: null });
     const bearer = opened.accessToken;
     const locked = await viewOf(app, bearer);
     expect(locked).toMatchObject({
       state: "otp_required",
       document: null,
       fields: [],
-      recipient: { status: "viewed" },
+      recipient: { status: "viewed", email: "a***@example.com" },
     });
+    expect(JSON.stringify([opened, locked])).not.toContain("ada@example.com");
     await enterCode(app, bearer, "ada@example.com");
 
     const view = await viewOf(app, bearer);
@@ -56,7 +57,7 @@ describe("two people sign", () => {
       state: "ready",
       envelope: { id, title: "Flat 12", status: "sent", testMode: false },
       sender: { organization: "Example Ltd" },
-      recipient: { role: "Tenant", name: "Ada Muster", status: "viewed" },
+      recipient: { role: "Tenant", name: "Ada Muster", email: "ada@example.com", status: "viewed" },
       parties: [
         { role: "Tenant", status: "viewed", order: 1 },
         { role: "Landlord", status: "pending", order: 2 },
@@ -264,10 +265,12 @@ describe("before the code", () => {
     }
     const exhausted = { status: 422, code: "otp-exhausted" };
     expect(await refusal(app, "/v1/signing/otp/verify", { key, json: { code } })).toEqual(exhausted);
-    // A new code starts afresh, and the old one stays dead.
-    await enterCode(app, bearer, "ada@example.com");
-    expect((await viewOf(app, bearer)).otp.verified).toBe(true);
-    expect(await refusal(app, "/v1/signing/otp", { key, method: "POST" })).toMatchObject({ code: "conflict" });
+    // Another session starts afresh: no pause of this one holds it up.
+    const fresh = await enter(app, "ada@example.com");
+    expect((await viewOf(app, fresh)).otp.verified).toBe(true);
+    expect(await refusal(app, "/v1/signing/otp", { key: { bearer: fresh }, method: "POST" })).toMatchObject({
+      code: "conflict",
+    });
   });
 
   test("codes by SMS are not set up; malformed codes are 422", async () => {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { OtpSent } from "../../../server/features/signing/contract.ts";
 import { embedOriginOf } from "../../../server/features/signing/service.ts";
 import { newSecret } from "../../../server/kernel/ids.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
@@ -145,6 +146,22 @@ describe("links from mails", () => {
     await app.jobs.idle();
     expect(await tryExchange(token)).toEqual(expired);
     await enter(app, tenant.email);
+  });
+
+  test("a resend has ended earlier links when it answers, before the new one is mailed", async () => {
+    const other = await startAppliance({ clock });
+    try {
+      const { id, recipients } = await send(other, await publishTemplate(other));
+      const token = await linkTokenOf(other, "ada@example.com");
+      clock.advance(minute);
+      await other.jobs.stop(60_000);
+      await ok(other, 200, `/v1/envelopes/${id}/recipients/${recipients[0]?.id}/resend`, { method: "POST" });
+      const again = { key: null, json: { token } };
+      expect(await refusal(other, "/v1/signing/exchange", again)).toEqual(expired);
+      expect(await refusal(other, "/v1/signing/session", { key: { bearer: token } })).toEqual(expired);
+    } finally {
+      await other.stop();
+    }
   });
 
   test("many failures from one address are slowed down, good tokens from it are not", async () => {
@@ -309,15 +326,26 @@ describe("codes", () => {
     });
     await ask();
     const second = await codeOf(app, email);
-    await advance(1000);
+    // Not before the moment that was named; other sessions of this person have a pause of their own.
+    const soon = await app.json("/v1/signing/otp", { key, method: "POST" });
+    expect([soon.status, soon.headers.get("retry-after")]).toEqual([429, "30"]);
+    await advance(29_999);
+    expect((await app.json("/v1/signing/otp", { key, method: "POST" })).headers.get("retry-after")).toBe("1");
+    await advance(1);
     await ask();
     if (second !== (await codeOf(app, email))) {
       expect(await refusal(app, "/v1/signing/otp/verify", { key, json: { code: second } })).toMatchObject({
         code: "otp-invalid",
       });
     }
+    await advance(30_000);
     await ask();
+    await advance(30_000);
     const fifth = await ask();
+    // A page that is loaded again learns of the code that was sent, and when it may ask for another.
+    const { expiresAt, resendAt: again } = OtpSent.parse(fifth.body);
+    expect((await viewOf(app, bearer)).otp.sent).toEqual({ expiresAt, resendAt: again });
+    expect((await exchange(app, await linkTokenOf(app, email))).otp.sent).toBeNull();
     const resendAt = Date.parse(String(Object(fifth.body).resendAt));
     const limited = await app.json("/v1/signing/otp", { key, method: "POST" });
     expect(limited.status).toBe(429);
