@@ -27,6 +27,8 @@ export type Item = {
   padding: number;
   /** A single line that is certain to fit: the template need not measure it. */
   fits: boolean;
+  /** Told how it would fit instead of being drawn. */
+  measured: boolean;
 };
 type Prepared = { item: Item; missing: number };
 
@@ -103,6 +105,7 @@ function base(
     baseline: style.baseline ?? null,
     padding: clamp(style.padding ?? 0, 0, Math.min(box.width, box.height) / 2),
     fits: false,
+    measured: false,
   };
   item.fits = kind === "line" && !item.rtl && certainToFit(item);
   return { item, missing: prepared.missing };
@@ -186,7 +189,8 @@ function circle(x: number, y: number, r: number): string {
 }
 
 const NOTES: Record<string, string> = {
-  "text-shrunk": "The text was too wide for its box and was set smaller.",
+  "text-shrunk": "The text was too long for its box and was set smaller.",
+  "text-tiny": "The text fits into its box only when it is set smaller than 6 points.",
   "text-clipped": "The text does not fit into its box; what lies outside is cut off.",
 };
 

@@ -53,6 +53,16 @@ export type Drawing =
   /** Preview only: an outlined, labelled field. */
   | ({ kind: "placeholder"; label: string } & Box);
 
+/** How a text goes into its box. */
+export type TextFit = {
+  /** The size that it is set in (points). */
+  size: number;
+  /** Whole, at a size of at least 6 points or at its own. */
+  fits: boolean;
+  /** How many of its characters would fit; null when all do. */
+  room: number | null;
+};
+
 export type Watermark = "TEST" | "PREVIEW";
 
 export type InspectCode =
@@ -274,6 +284,8 @@ export type Tasks = {
     output: { tail: Uint8Array; pageCount: number; warnings: Warning[] };
     code: DrawCode;
   };
+  /** How the texts among these drawings would go into their boxes, in their order. */
+  fit: { input: { drawings: Drawing[] }; output: { fits: (TextFit | null)[] }; code: never };
   /** Typesets the certificate of completion. */
   certificate: { input: CertificateData; output: { pdf: Uint8Array; pageCount: number }; code: DrawCode };
   /**

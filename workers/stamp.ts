@@ -23,8 +23,9 @@ const MAX_TEXT = 2_000_000;
 
 /**
  * Appends one revision that draws `drawings` over the pages, in their order, and the watermark over everything.
- * Text defaults: Noto Sans 11 pt, line height 1.25, no padding; a single line stands in the middle of its box's height
- * and shrinks to fit (down to 5 pt), several lines start at its top. Pictures keep their proportions, centred.
+ * Text defaults: Noto Sans 11 pt, line height 1.25, no padding. A text that is too long for one line is wrapped, then set
+ * smaller down to 6 pt, and below that rather than cut, with a warning; `multiline` starts at the top of its box, every
+ * other text stands in the middle of its height. Pictures keep their proportions, centred.
  */
 export async function stamp(input: Input): Promise<TaskResult<"stamp">> {
   try {

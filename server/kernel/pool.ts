@@ -50,6 +50,7 @@ export class TaskCrashed extends Error {
 const timeouts: Record<TaskName, number> = {
   inspect: 15_000,
   stamp: 60_000,
+  fit: 10_000,
   certificate: 30_000,
   seal: 120_000,
   extend: 120_000,
@@ -58,7 +59,7 @@ const timeouts: Record<TaskName, number> = {
   verifyToken: 10_000,
 };
 /** Those that read what strangers send: they never take the last thread, so that seals do not wait for them. */
-const untrusted: ReadonlySet<TaskName> = new Set(["inspect", "verifyPdf", "verifyToken"]);
+const untrusted: ReadonlySet<TaskName> = new Set(["inspect", "fit", "verifyPdf", "verifyToken"]);
 const idleTimeoutMs = 60_000;
 const heapLimitMb = 1024;
 

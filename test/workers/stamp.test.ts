@@ -143,17 +143,6 @@ describe("text", () => {
     expect(ink(60 + 19)).toBeGreaterThan(220);
   });
 
-  it("shrinks a line that is too wide, and says so", async () => {
-    const text = "A sentence that is much wider than its box";
-    const { pdf, warnings } = await stamped(await blank(), [{ kind: "text", text, size: 12, ...box }]);
-    expect(warnings).toMatchObject([{ code: "text-shrunk", page: 1 }]);
-    expect(Math.max(...wordsOf(pdf, 1).map((word) => word.right))).toBeLessThan(171);
-    const clipped = await stamped(await blank(), [{ kind: "text", text: text.repeat(4), size: 12, ...box }]);
-    expect(clipped.warnings).toMatchObject([{ code: "text-clipped", page: 1 }]);
-    const image = render(clipped.pdf, 1);
-    expect(Array.from({ length: 24 }, (_, y) => image.at(175, 60 + y)).every((grey) => grey > 250)).toBe(true);
-  });
-
   it("does not warn of an empty field's label that its small box cannot show", async () => {
     const checkbox = { page: 1, x: 64, y: 60, width: 14, height: 14 };
     const label = "May be named as a reference";

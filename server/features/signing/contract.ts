@@ -223,6 +223,31 @@ export const ReassignSigning = z
 export type ReassignSigning = z.infer<typeof ReassignSigning>;
 export const Reassigned = z.object({ status: z.literal("reassigned") }).meta({ id: "Reassigned" });
 
+export const FitTexts = z
+  .strictObject({
+    fields: z
+      .record(z.string().max(64), FieldInput)
+      .refine((fields) => Object.keys(fields).length <= 500, "At most 500 fields."),
+  })
+  .meta({ id: "FitTexts", example: { fields: { company: "Muster und Söhne Immobilienverwaltung" } } });
+export type FitTexts = z.infer<typeof FitTexts>;
+export const TextsFitted = z
+  .object({
+    fields: z.record(
+      z.string(),
+      z.object({
+        size: z.number().meta({ description: "Points that the text is set in" }),
+        fits: z.boolean().meta({ description: "Whole, at 6 points or more; a submission with others is refused" }),
+        room: z.int().nullable().meta({ description: "How many of its characters fit, when not all do" }),
+      }),
+    ),
+  })
+  .meta({
+    id: "TextsFitted",
+    description: "Without fields that hold no text and those whose text needs no measuring: it fits at its size",
+  });
+export type TextsFitted = z.infer<typeof TextsFitted>;
+
 const json = { kind: "json" as const, maxBytes: 1024 * 1024 };
 /** Tokens and codes are short, and anybody may send them. */
 const short = { kind: "json" as const, maxBytes: 4096 };
@@ -385,6 +410,18 @@ export const uploadAttachment = endpoint({
   ],
 });
 
+export const fitSigningTexts = endpoint({
+  method: "POST",
+  path: "/v1/signing/fit",
+  id: "fitSigningTexts",
+  tag,
+  summary: "How texts would go into their fields in the document",
+  credential: "signer",
+  body: { kind: "json", schema: FitTexts, maxBytes: 128 * 1024 },
+  responses: { 200: { kind: "json", schema: TextsFitted } },
+  errors: ["otp-required", "rate-limited", "not-recipients-turn", "recipient-finished", "envelope-not-in-progress"],
+});
+
 export const submitSigning = endpoint({
   method: "POST",
   path: "/v1/signing/submit",
@@ -433,6 +470,7 @@ export const endpoints = [
   verifySigningCode,
   handOverSigningCode,
   uploadAttachment,
+  fitSigningTexts,
   submitSigning,
   declineSigning,
   reassignSigning,

@@ -1,8 +1,8 @@
 import type { Deps } from "../../kernel/deps.ts";
 import { enqueue } from "../../kernel/jobs.ts";
 import type { Remember } from "../../kernel/request.ts";
-import type { Recipient } from "../envelopes/contract.ts";
 import { type By, markResent } from "../envelopes/actions.ts";
+import type { Recipient } from "../envelopes/contract.ts";
 import { presentRecipient } from "../envelopes/present.ts";
 import { unlock } from "./code-store.ts";
 import { inviteRecipient } from "./jobs.ts";

@@ -14,6 +14,7 @@ import { reassign } from "./reassign.ts";
 import { resend } from "./resend.ts";
 import { signingDocument, signingView } from "./session.ts";
 import { submit } from "./submit.ts";
+import { fitTexts } from "./text-fit.ts";
 
 export const bindings: Binding[] = [
   bind(contract.createSigningSession)({
@@ -90,6 +91,9 @@ export const bindings: Binding[] = [
       status: 201,
       body: await addAttachment(deps, caller, body, request),
     }),
+  }),
+  bind(contract.fitSigningTexts)({
+    handle: async (deps, { caller, body }) => ({ status: 200, body: await fitTexts(deps, caller, body) }),
   }),
   bind(contract.submitSigning)({
     handle: async (deps, { caller, body, request }) => ({

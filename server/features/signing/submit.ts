@@ -25,6 +25,7 @@ import {
 } from "./signer.ts";
 import * as store from "./store.ts";
 import { readSubmission, type Submission } from "./submission.ts";
+import { checkFit } from "./text-fit.ts";
 
 /**
  * Takes a signature: consent, values and the recipient's completion in one transaction, or nothing of it.
@@ -89,7 +90,10 @@ async function check(
     input,
   );
   if ("errors" in read) throw invalid([...read.errors, ...errors]);
-  if (consent === undefined) throw invalid(errors);
+  const own = placedFields(version).filter(({ role }) => role === recipient.role);
+  const values = read.submission.valuesAt(deps.clock.ts(), {});
+  errors.push(...(await checkFit(deps, own, values, record.envelope.locale)));
+  if (consent === undefined || errors.length > 0) throw invalid(errors);
   return { submission: read.submission, consent };
 }
 

@@ -2,6 +2,7 @@ import type { Drawing } from "../../../workers/protocol.ts";
 import type { OverlayContent, PlacedField, StaticItem, TextStyle } from "./contract.ts";
 import { isStatic } from "./fields.ts";
 import { dayOf, fillText, formatDay, formatNumber } from "./format.ts";
+import { fieldTextSize } from "./text-fit.ts";
 import type { Variable, VariableValue } from "./variables.ts";
 
 /** What a version and its values look like on paper: plain data for the worker that draws. Pure. */
@@ -98,11 +99,10 @@ function fieldDrawing(field: PlacedField, value: NonNullable<DrawnValue>, locale
 
 function textIn(field: PlacedField, text: string): Drawing[] {
   if (text.trim() === "") return [];
-  const style = styleOf(field);
+  const style: TextStyle = styleOf(field);
   const shape =
     field.type === "text_input" ? { multiline: field.multiline === true, cells: field.cells } : { multiline: false };
-  // A field without a size of its own is written as large as its box and a normal hand allow.
-  const size = style.size ?? Math.min(11, Math.max(5, field.height * 0.62));
+  const size = fieldTextSize({ size: style.size, height: field.height });
   return [{ kind: "text", text, ...shape, ...boxOf(field), ...style, size }];
 }
 

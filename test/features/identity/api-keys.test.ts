@@ -145,7 +145,8 @@ describe("revoking a key", () => {
     const late: KyselyPlugin = {
       transformQuery: ({ node }) => node,
       transformResult: async ({ result }) => {
-        await (revoking ??= owner("DELETE", `${keys}/${id}`));
+        revoking ??= owner("DELETE", `${keys}/${id}`);
+        await revoking;
         return result;
       },
     };

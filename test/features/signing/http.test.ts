@@ -40,7 +40,13 @@ describe("two people sign", () => {
 
     const opened = await exchange(app, await linkTokenOf(app, "ada@example.com"));
     expect(opened).toMatchObject({ envelope: id, embedOrigin: null, locale: "en" });
-    expect(opened.otp).toEqual({ required: true, verified: false, channel: "email", destination: "a***@example.com", sent: null });
+    expect(opened.otp).toEqual({
+      required: true,
+      verified: false,
+      channel: "email",
+      destination: "a***@example.com",
+      sent: null,
+    });
     const bearer = opened.accessToken;
     const locked = await viewOf(app, bearer);
     expect(locked).toMatchObject({
