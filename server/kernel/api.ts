@@ -3,7 +3,7 @@ import { Http2ServerRequest } from "node:http2";
 import { Readable } from "node:stream";
 import Router from "@koa/router";
 import type { Context, Middleware, Next } from "koa";
-import type { z } from "zod";
+import { z } from "zod";
 import { isLoopback } from "../config.ts";
 import { holderOf, mustAskAgain, requireSame } from "./admission.ts";
 import type { Binding } from "./binding.ts";
@@ -144,7 +144,7 @@ export function createApi(options: ApiOptions): Api {
     const params = pathParameters(endpoint, ctx.params);
     const before = { caller, params, request };
     const resource = load ? await load(deps, before) : undefined;
-    const query = endpoint.query ? parseParameters(endpoint.query, queryRecord(queryOf(ctx))) : undefined;
+    const query = parseParameters(queryOfEndpoint(endpoint), queryRecord(queryOf(ctx)));
     const body = await readBody(ctx, endpoint, contentType, bytes, json);
     return await handle(deps, { ...before, query, body } as Call<EndpointSpec>, resource);
   }
@@ -401,13 +401,27 @@ function pathParameters(endpoint: EndpointSpec, params: Record<string, string>):
   return parsed.data;
 }
 
+const noParameters = z.strictObject({});
+const strictQueries = new WeakMap<EndpointSpec, z.ZodType>();
+
+/** What an operation takes in its query, and nothing else: a misspelt filter must not mean "everything". */
+function queryOfEndpoint(endpoint: EndpointSpec): z.ZodType {
+  const known = strictQueries.get(endpoint);
+  if (known) return known;
+  const { query = noParameters, foreignQuery } = endpoint;
+  const strict = query instanceof z.ZodObject && !foreignQuery ? query.strict() : query;
+  strictQueries.set(endpoint, strict);
+  return strict;
+}
+
+/** From entries, so that a parameter named `__proto__` is one like any other. */
 function queryRecord(query: URLSearchParams): Record<string, string | string[]> {
-  const record: Record<string, string | string[]> = {};
-  for (const name of new Set(query.keys())) {
-    const values = query.getAll(name);
-    record[name] = values.length === 1 ? (values[0] ?? "") : values;
-  }
-  return record;
+  return Object.fromEntries(
+    [...new Set(query.keys())].map((name) => {
+      const values = query.getAll(name);
+      return [name, values.length === 1 ? (values[0] ?? "") : values];
+    }),
+  );
 }
 
 function assertShape(endpoint: EndpointSpec, status: number, body: unknown): void {

@@ -40,7 +40,10 @@ export type EndpointSpec = {
   /** Per client address. */
   rateLimit?: RateLimit;
   params?: z.ZodType;
+  /** What is not named in it is refused, also where there is none. */
   query?: z.ZodType;
+  /** Others decide what stands in the query, such as an identity provider: what is not known is ignored. */
+  foreignQuery?: boolean;
   body?: BodySpec;
   responses: Readonly<Record<number, ResponseSpec>>;
   errors?: readonly ErrorCode[];

@@ -226,7 +226,7 @@ export function errorCodesOf(endpoint: EndpointSpec): ErrorCode[] {
   if (endpoint.body) {
     for (const code of ["malformed-request", "payload-too-large", "unsupported-media-type"] as const) codes.add(code);
   }
-  if (endpoint.body || endpoint.query) codes.add("validation-failed");
+  if (endpoint.body || !endpoint.foreignQuery) codes.add("validation-failed");
   if (endpoint.idempotent) {
     for (const code of ["invalid-idempotency-key", "idempotency-in-progress", "idempotency-key-reused"] as const)
       codes.add(code);

@@ -114,7 +114,7 @@ export async function parseMultipart(
   contentType: string,
   bytes: Uint8Array,
 ): Promise<MultipartBody<Record<string, string>>> {
-  const fields: Record<string, string> = {};
+  const fields = new Map<string, string>();
   const files: UploadedFile[] = [];
   try {
     await new Promise<void>((resolve, reject) => {
@@ -123,7 +123,7 @@ export async function parseMultipart(
         limits: { files: 20, fields: 50, fieldSize: 64 * 1024, parts: 70, headerPairs: 100 },
       });
       parser.on("field", (name, value) => {
-        fields[name] = value;
+        fields.set(name, value);
       });
       parser.on("file", (field, stream, filename, _encoding, type) => {
         const content = new Gathering();
@@ -149,5 +149,5 @@ export async function parseMultipart(
   } catch (cause) {
     throw new AppError("malformed-request", { detail: "The multipart body could not be read.", cause });
   }
-  return { fields, files };
+  return { fields: Object.fromEntries(fields), files };
 }

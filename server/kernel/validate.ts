@@ -38,14 +38,23 @@ export function parseParameters<S extends z.ZodType>(schema: S, value: Record<st
     value,
     (path) => ({ parameter: String(path[0] ?? "") }),
     () => Object.keys,
+    "parameter",
   );
 }
 
-function parse<S extends z.ZodType>(schema: S, value: unknown, place: Place, keys: () => KeysOf): z.output<S> {
+type Noun = "member" | "parameter";
+
+function parse<S extends z.ZodType>(
+  schema: S,
+  value: unknown,
+  place: Place,
+  keys: () => KeysOf,
+  noun: Noun = "member",
+): z.output<S> {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   // A body of a hundred thousand errors is not worth the time that sorting them takes.
-  const found = result.error.issues.slice(0, mostRead).flatMap((issue) => flatten(issue, [], value));
+  const found = result.error.issues.slice(0, mostRead).flatMap((issue) => flatten(issue, [], value, noun));
   const indexOf = indexed(keys());
   const placed = found.map((entry) => ({ ...entry, order: orderOf(entry.path, value, indexOf) }));
   placed.sort((a, b) => compareOrder(a.order, b.order));
@@ -57,14 +66,14 @@ function parse<S extends z.ZodType>(schema: S, value: unknown, place: Place, key
 
 type Found = { path: Path; code: ProblemErrorCode; detail: string };
 
-function flatten(issue: Issue, base: Path, root: unknown): Found[] {
+function flatten(issue: Issue, base: Path, root: unknown, noun: Noun): Found[] {
   const path: Path = [...base, ...issue.path.map((part) => (typeof part === "number" ? part : String(part)))];
   const one = (code: ProblemErrorCode, detail: string, at: Path = path): Found[] => [{ path: at, code, detail }];
   switch (issue.code) {
     case "unrecognized_keys":
       return issue.keys
         .slice(0, mostRead)
-        .flatMap((key) => one("unknown", `\`${key}\` is not a member that is known here.`, [...path, key]));
+        .flatMap((key) => one("unknown", `\`${key}\` is not a ${noun} that is known here.`, [...path, key]));
     case "invalid_type":
       return valueAt(root, path) === undefined
         ? one("required", `${nameOf(path)} is required.`)
@@ -82,7 +91,7 @@ function flatten(issue: Issue, base: Path, root: unknown): Found[] {
     case "not_multiple_of":
       return one("format", `Must be a multiple of ${issue.divisor}.`);
     case "invalid_union":
-      return flattenUnion(issue, path, root);
+      return flattenUnion(issue, path, root, noun);
     case "invalid_key":
     case "invalid_element": {
       const inner = issue.issues[0];
@@ -94,7 +103,7 @@ function flatten(issue: Issue, base: Path, root: unknown): Found[] {
 }
 
 /** A union speaks through the branch that came furthest; a discriminated one names its discriminator. */
-function flattenUnion(issue: z.core.$ZodIssueInvalidUnion, path: Path, root: unknown): Found[] {
+function flattenUnion(issue: z.core.$ZodIssueInvalidUnion, path: Path, root: unknown, noun: Noun): Found[] {
   if (issue.discriminator !== undefined) {
     // Zod's path ends with the discriminator when the object is there and only its value is unknown.
     const last = path.at(-1) === issue.discriminator ? path : [...path, issue.discriminator];
@@ -115,7 +124,7 @@ function flattenUnion(issue: z.core.$ZodIssueInvalidUnion, path: Path, root: unk
       },
     ];
   }
-  const branches = issue.errors.map((errors) => errors.flatMap((inner) => flatten(inner, path, root)));
+  const branches = issue.errors.map((errors) => errors.flatMap((inner) => flatten(inner, path, root, noun)));
   const deep = branches.filter((branch) => branch.some((entry) => entry.path.length > path.length));
   const best = deep.sort((a, b) => a.length - b.length)[0];
   if (best) return best;

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { recordOf } from "./record.ts";
 
 /** Schemas that every feature's contract shares (contract §0). Isomorphic. */
 
@@ -8,9 +9,18 @@ export const Ts = z
     /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/,
     "Use ISO 8601 with a time zone, for example 2026-11-21T09:10:00.000Z.",
   )
-  .refine((text) => !Number.isNaN(Date.parse(text)), "This is not a date that exists.")
+  .refine(existsInCalendar, "This is not a date that exists.")
   .meta({ format: "date-time", description: "ISO 8601, UTC, milliseconds", example: "2026-11-21T09:10:00.000Z" });
-export const Day = z.iso.date();
+export const Day = z.iso.date("Use a date that exists, of the form YYYY-MM-DD.");
+
+/** `Date.parse` takes 30 February for 2 March, and 24:00 for the next day. */
+function existsInCalendar(text: string): boolean {
+  const found = /^(\d{4}-\d\d-\d\d)T([01]\d|2[0-3]):[0-5]\d:[0-5]\d/.exec(text);
+  if (found?.[1] === undefined || Number.isNaN(Date.parse(text))) return false;
+  const midnight = new Date(`${found[1]}T00:00:00Z`);
+  return !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(found[1]);
+}
+
 export const Hex64 = z
   .string()
   .regex(/^[0-9a-f]{64}$/)
@@ -28,6 +38,17 @@ export const Locale = z
     }
   }, "This is not a well-formed language tag.")
   .meta({ description: "BCP 47 language tag" });
+const languageNames = new Intl.DisplayNames("en", { type: "language", fallback: "none" });
+/** A language that somebody asks for: there must be one of this name. Its texts are English until there is a catalogue. */
+export const GivenLocale = Locale.refine((tag) => isLanguage(tag), {
+  error: ({ input }) => `There is no language \`${String(input).split("-", 1)[0]}\`.`,
+  params: { code: "enum" },
+});
+function isLanguage(tag: string): boolean {
+  const [language = ""] = tag.toLowerCase().split("-", 1);
+  // What is not well-formed was refused for that.
+  return !/^[a-z]{2,3}$/.test(language) || languageNames.of(language) !== undefined;
+}
 /** Name of a time zone (IANA). */
 export const TimeZone = z
   .string()
@@ -39,6 +60,64 @@ export const TimeZone = z
       return false;
     }
   }, "Use the name of a time zone, for example Europe/Zurich.");
+
+/** What no text holds: control characters (Unicode Cc) but tab and line breaks. */
+const unprintable = /(?![\t\n\r])\p{Cc}/u;
+/**
+ * What one line does not hold either: breaks, and the characters that turn the order of the letters around them (UAX #9), since
+ * what is read would not be what is stored. Marks (U+200E, U+200F, U+061C) turn nothing, and names in Arabic or Hebrew need them.
+ */
+const unfitInLine = /[\t\n\r\u2028\u2029\u202a-\u202e\u2066-\u2069]/;
+const invisible = /^[\s\p{Z}\p{C}\p{Default_Ignorable_Code_Point}\u2800]*$/u;
+const controls = { error: "Control characters are not allowed here.", params: { code: "pattern" } };
+function hasNoControls(text: string): boolean {
+  return !unprintable.test(text);
+}
+const isOneLine = (text: string): boolean => !unfitInLine.test(text);
+const line = {
+  error: "This must be a single line, without characters that turn the direction of writing.",
+  params: { code: "pattern" },
+};
+const isSeen = (text: string): boolean => text === "" || !invisible.test(text);
+
+/**
+ * Whether a text may be kept and shown.
+ * @param lines how many it may have
+ */
+export function isPlainText(text: string, lines: "one" | "many"): boolean {
+  return hasNoControls(text) && (lines === "many" || isOneLine(text));
+}
+
+/** A name, a title, a label: one line of 1 to `max` characters without the blanks around it, of which at least one can be seen. */
+export const Line = (max: number) =>
+  z
+    .string()
+    .trim()
+    .min(1, "This must not be blank.")
+    .max(max)
+    .refine(isSeen, { error: "This must not be blank.", params: { code: "min" } })
+    .refine(hasNoControls, controls)
+    .refine(isOneLine, line);
+/** The same where each character counts, since it is compared as it stands: the name of a role, an id of another system. */
+export const Key = (max: number) =>
+  z
+    .string()
+    .min(1)
+    .max(max)
+    .refine(isSeen, { error: "This must not be blank.", params: { code: "min" } })
+    .refine(hasNoControls, controls)
+    .refine(isOneLine, line);
+/** Somebody's words, of any number of lines: 0 to `max` characters without the blanks around them. */
+export const Lines = (max: number) => z.string().trim().max(max).refine(hasNoControls, controls);
+/** Words that are asked for, such as a reason. */
+export const SomeLines = (max: number, asked = "This must not be blank.") =>
+  z
+    .string()
+    .trim()
+    .min(1, asked)
+    .max(max)
+    .refine(isSeen, { error: asked, params: { code: "min" } })
+    .refine(hasNoControls, controls);
 
 /** Why the last start came to nothing, as it is kept for whoever asks while nothing runs. */
 export const StartFault = z.object({ at: Ts, message: z.string() });
@@ -56,12 +135,10 @@ export const Email = z
     "This address has characters that are invisible or stand for others: type it in plain letters.",
   )
   .meta({ format: "email" });
-export const Metadata = z
-  .record(
-    z.string().regex(/^[A-Za-z0-9_.-]{1,40}$/, "Keys are 1 to 40 characters of A-Z a-z 0-9 _ . -"),
-    z.string().max(500),
-  )
-  .refine((value) => Object.keys(value).length <= 50, "At most 50 keys.");
+export const Metadata = recordOf(
+  z.string().regex(/^[A-Za-z0-9_.-]{1,40}$/, "Keys are 1 to 40 characters of A-Z a-z 0-9 _ . -"),
+  z.string().max(500).refine(hasNoControls, controls),
+).refine((value) => Object.keys(value).length <= 50, "At most 50 keys.");
 
 export type { Json } from "./canonical.ts";
 

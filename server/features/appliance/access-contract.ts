@@ -92,7 +92,10 @@ export const revokeAccess = localEndpoint({
   body: {
     kind: "json",
     maxBytes: 4096,
-    schema: z.object({ email: Email, /** Keys belong to the organization and may be in use. */ keys: z.boolean() }),
+    schema: z.strictObject({
+      email: Email,
+      /** Keys belong to the organization and may be in use. */ keys: z.boolean(),
+    }),
   },
   responses: { 200: { kind: "json", schema: z.object({ sessions: z.int(), keys: z.int() }) } },
   errors: ["validation-failed", "not-found"],
@@ -103,7 +106,7 @@ export const recoverOwner = localEndpoint({
   path: "/local/access/recover-owner",
   id: "recoverOwner",
   summary: "End every session of an owner and make a one-time link with which they set a new password",
-  body: { kind: "json", maxBytes: 4096, schema: z.object({ email: Email }) },
+  body: { kind: "json", maxBytes: 4096, schema: z.strictObject({ email: Email }) },
   responses: {
     200: { kind: "json", schema: z.object({ link: z.string(), expiresAt: Ts, sessionsEnded: z.int() }) },
   },

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { localEndpoint } from "../../kernel/endpoint.ts";
-import { Ts } from "../../kernel/wire.ts";
+import { Line, Ts } from "../../kernel/wire.ts";
 import { KeyStorage, KeyUse, MadeKind } from "../keys/kinds.ts";
 import { KeyRecord } from "../keys/record-schema.ts";
 
@@ -63,7 +63,7 @@ export const testSignKeys = localEndpoint({
   path: "/local/keys/test-sign",
   id: "testSignKeys",
   summary: "Sign once with the keys in use, those of one use or the one named, and verify it",
-  body: { kind: "json", maxBytes: 4096, schema: z.object({ key: KeyId.optional(), use: KeyUse.optional() }) },
+  body: { kind: "json", maxBytes: 4096, schema: z.strictObject({ key: KeyId.optional(), use: KeyUse.optional() }) },
   responses: { 200: { kind: "json", schema: z.object({ data: z.array(KeyProof) }) } },
   errors,
 });
@@ -83,13 +83,13 @@ export const listTokenSlots = localEndpoint({
   path: "/local/keys/slots",
   id: "listTokenSlots",
   summary: "Which tokens a PKCS#11 library offers: the one of the settings, or the one given; the library is loaded",
-  body: { kind: "json", maxBytes: 4096, schema: z.object({ module: z.string().max(1000).optional() }) },
+  body: { kind: "json", maxBytes: 4096, schema: z.strictObject({ module: z.string().max(1000).optional() }) },
   responses: { 200: { kind: "json", schema: z.object({ data: z.array(TokenSlot) }) } },
   errors: ["validation-failed", "conflict"],
 });
 
 /** Who stands in the record beside the operator's account. */
-const by = z.string().trim().min(1).max(200).optional();
+const by = Line(200).optional();
 /** Of a certificate, a chain or a PKCS#12 container. */
 const File = z.base64().max(1_400_000);
 const largest = 1_500_000;
@@ -138,8 +138,8 @@ export const requestKeyCertificate = localEndpoint({
     kind: "json",
     maxBytes: 4096,
     schema: z.strictObject({
-      organization: z.string().trim().min(1).max(200),
-      commonName: z.string().trim().min(1).max(200),
+      organization: Line(200),
+      commonName: Line(200),
     }),
   },
   responses: { 200: { kind: "json", schema: z.object({ request: z.string() }) } },

@@ -28,7 +28,7 @@ export const testMail = localEndpoint({
   body: {
     kind: "json",
     maxBytes: 16 * 1024,
-    schema: z.object({
+    schema: z.strictObject({
       to: Email,
       /** Tried without being stored. */
       smtpUrl: z

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { localEndpoint } from "../../kernel/endpoint.ts";
-import { Email, Locale, TimeZone, Ts } from "../../kernel/wire.ts";
+import { Email, GivenLocale, Line, TimeZone, Ts } from "../../kernel/wire.ts";
 
 export const PlanName = z.enum(["free", "pay_as_you_go", "team", "business", "platform"]);
 
@@ -36,7 +36,7 @@ export const listManagedOrganizations = localEndpoint({
   responses: { 200: { kind: "json", schema: ManagedOrganizationList } },
 });
 
-const Name = z.string().trim().min(1).max(200);
+const Name = Line(200);
 
 export const createManagedOrganization = localEndpoint({
   method: "POST",
@@ -46,10 +46,10 @@ export const createManagedOrganization = localEndpoint({
   body: {
     kind: "json",
     maxBytes: 16 * 1024,
-    schema: z.object({
+    schema: z.strictObject({
       name: Name,
-      owner: z.object({ email: Email, name: Name.optional() }),
-      locale: Locale.optional(),
+      owner: z.strictObject({ email: Email, name: Name.optional() }),
+      locale: GivenLocale.optional(),
       timeZone: TimeZone.optional(),
       plan: PlanName.nullable().optional(),
     }),

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { localEndpoint } from "../../kernel/endpoint.ts";
+import { recordOf } from "../../kernel/record.ts";
 
 /** The settings of signet.json; on the admin socket only. */
 
@@ -39,7 +40,7 @@ export const changeSettings = localEndpoint({
   body: {
     kind: "json",
     maxBytes: 256 * 1024,
-    schema: z.strictObject({ changes: z.record(z.string(), z.string().max(10_000).nullable()) }),
+    schema: z.strictObject({ changes: recordOf(z.string(), z.string().max(10_000).nullable()) }),
   },
   responses: { 200: { kind: "json", schema: SettingList } },
   errors: ["validation-failed", "conflict"],

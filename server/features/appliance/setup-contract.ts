@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { localEndpoint } from "../../kernel/endpoint.ts";
-import { Email, Locale, TimeZone } from "../../kernel/wire.ts";
+import { recordOf } from "../../kernel/record.ts";
+import { Email, GivenLocale, Line, TimeZone } from "../../kernel/wire.ts";
 import { Params } from "./checks-contract.ts";
 
 /** Each step of the setup is read off from what is really there, so that it can be left and taken up at any time. */
@@ -46,7 +47,7 @@ export const skipSetupStep = localEndpoint({
   id: "skipSetupStep",
   summary: "Leave a step out, or take that back",
   params: z.object({ step: SetupStepName }),
-  body: { kind: "json", maxBytes: 1024, schema: z.object({ skip: z.boolean() }) },
+  body: { kind: "json", maxBytes: 1024, schema: z.strictObject({ skip: z.boolean() }) },
   responses: { 200: { kind: "json", schema: SetupState } },
   errors: ["validation-failed", "conflict"],
 });
@@ -63,15 +64,16 @@ export const makeFirstLink = localEndpoint({
 /** What a script says instead of a person; everything may be left out, and what is there already stays. */
 export const SetupAnswers = z.strictObject({
   /** As in signet.json. */
-  settings: z
-    .record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.array(z.string()), z.null()]))
-    .optional(),
+  settings: recordOf(
+    z.string(),
+    z.union([z.string(), z.number(), z.boolean(), z.array(z.string()), z.null()]),
+  ).optional(),
   owner: z
     .strictObject({
-      organization: z.string().trim().min(1).max(200),
+      organization: Line(200),
       email: Email,
-      name: z.string().trim().min(1).max(200).optional(),
-      locale: Locale.optional(),
+      name: Line(200).optional(),
+      locale: GivenLocale.optional(),
       timeZone: TimeZone.optional(),
     })
     .optional(),

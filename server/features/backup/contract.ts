@@ -158,7 +158,7 @@ export const startDrill = localEndpoint({
   path: "/local/drills",
   id: "startDrill",
   summary: "Restore a backup into a scratch folder, walk every chain and hash there, and remove it",
-  body: { kind: "json", maxBytes: 1000, schema: z.object({ backup: BackupId.optional() }) },
+  body: { kind: "json", maxBytes: 1000, schema: z.strictObject({ backup: BackupId.optional() }) },
   responses: { 202: { kind: "json", schema: Started } },
   errors,
 });

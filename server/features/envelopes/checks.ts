@@ -30,13 +30,12 @@ export function checkRequest(input: CreateEnvelope, context: { now: number; test
     ...repeatedPeople(input.viewers, "viewers"),
     ...checkDedupe(input),
     ...checkExpiry(input, context.now),
-    ...checkLocale(input.locale, ["locale"]),
   ];
 }
 
 function checkRecipient(recipient: RecipientInput, index: number, testMode: boolean): ProblemError[] {
   const at = (member: string) => ["recipients", index, member];
-  const errors = checkLocale(recipient.locale, at("locale"));
+  const errors: ProblemError[] = [];
   if (recipient.redirectUrl !== undefined && !redirectAllowed(recipient.redirectUrl, testMode)) {
     errors.push({
       pointer: pointer(at("redirectUrl")),
@@ -84,15 +83,6 @@ function checkExpiry({ expiresAt }: CreateEnvelope, now: number): ProblemError[]
   if (ahead < hourMs) return [{ pointer: "#/expiresAt", code: "min", detail: "Must be at least one hour ahead." }];
   if (ahead > 365 * dayMs) return [{ pointer: "#/expiresAt", code: "max", detail: "Must be at most 365 days ahead." }];
   return [];
-}
-
-const languages = new Intl.DisplayNames("en", { type: "language", fallback: "none" });
-
-/** Whether there is such a language; its texts fall back to English until a catalogue is installed. */
-function checkLocale(locale: string | undefined, at: (string | number)[]): ProblemError[] {
-  const [language = ""] = locale?.split("-") ?? [];
-  if (locale === undefined || languages.of(language.toLowerCase()) !== undefined) return [];
-  return [{ pointer: pointer(at), code: "enum", detail: `There is no language \`${language}\`.` }];
 }
 
 /** Which recipient has which role; a countersigner that the request omits stands in the template. */

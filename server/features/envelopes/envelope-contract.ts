@@ -1,5 +1,19 @@
 import { z } from "zod";
-import { Actor, Hex64, Locale, listOf, Metadata, pageQuery, QueryBoolean, Ts } from "../../kernel/wire.ts";
+import { recordOf } from "../../kernel/record.ts";
+import {
+  Actor,
+  GivenLocale,
+  Hex64,
+  Key,
+  Line,
+  Lines,
+  listOf,
+  Metadata,
+  pageQuery,
+  QueryBoolean,
+  SomeLines,
+  Ts,
+} from "../../kernel/wire.ts";
 import {
   AttachmentType,
   FieldInput,
@@ -34,18 +48,17 @@ export const CreateEnvelope = z
   .strictObject({
     template: z.string().min(1).max(64).meta({ description: "Template id" }),
     templateVersion: z.union([z.int().min(1), z.literal("latest")]).default("latest"),
-    title: z.string().trim().min(1).max(200).optional().meta({ description: "Default: name of the template" }),
-    message: z.string().max(2000).optional(),
+    title: Line(200).optional().meta({ description: "Default: name of the template" }),
+    message: Lines(2000).optional(),
     recipients: z.array(RecipientInput).max(maxRecipients),
     cc: z.array(PersonInput).max(maxCarbonCopies).default([]),
     viewers: z.array(PersonInput).max(maxViewers).default([]),
     viewerDocumentAccess: z.boolean().default(false),
-    variables: z.record(z.string(), VariableValue).default({}),
-    values: z
-      .record(z.string(), z.record(z.string(), FieldInput))
+    variables: recordOf(z.string(), VariableValue).default({}),
+    values: recordOf(z.string(), recordOf(z.string(), FieldInput))
       .default({})
       .meta({ description: "Prefilled values: role, then field id" }),
-    externalId: z.string().min(1).max(255).optional(),
+    externalId: Key(255).optional(),
     dedupeOn: z.literal("external_id").optional().meta({
       description: "Answers with the existing envelope when one with this externalId exists in the same mode",
     }),
@@ -54,7 +67,7 @@ export const CreateEnvelope = z
       description: "One hour to 365 days ahead. Default: setting of the template version",
     }),
     reminders: ReminderSettings.nullable().optional(),
-    locale: Locale.optional(),
+    locale: GivenLocale.optional(),
   })
   .meta({
     id: "CreateEnvelope",
@@ -87,8 +100,8 @@ export type FieldValue = z.infer<typeof FieldValue>;
 
 export const EnvelopeValues = z
   .object({
-    variables: z.record(z.string(), VariableValue),
-    recipients: z.record(z.string(), z.record(z.string(), FieldValue)),
+    variables: recordOf(z.string(), VariableValue),
+    recipients: recordOf(z.string(), recordOf(z.string(), FieldValue)),
   })
   .meta({ id: "EnvelopeValues" });
 export type EnvelopeValues = z.infer<typeof EnvelopeValues>;
@@ -108,7 +121,7 @@ export const Envelope = z
     seal: SealStatus,
     recipients: z.array(Recipient),
     externalId: z.string().nullable(),
-    metadata: z.record(z.string(), z.string()),
+    metadata: recordOf(z.string(), z.string()),
     testMode: z.boolean(),
     expiresAt: Ts.nullable(),
     reminders: ReminderSettings.nullable(),
@@ -176,7 +189,7 @@ export const EnvelopeDryRun = z
 export type EnvelopeDryRun = z.infer<typeof EnvelopeDryRun>;
 
 export const VoidEnvelope = z
-  .strictObject({ reason: z.string().trim().min(1).max(500), notify: z.boolean().default(true) })
+  .strictObject({ reason: SomeLines(500), notify: z.boolean().default(true) })
   .meta({ id: "VoidEnvelope", example: { reason: "Wrong address in clause 3" } });
 export type VoidEnvelope = z.output<typeof VoidEnvelope>;
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Email, Locale, Ts } from "../../kernel/wire.ts";
+import { Email, GivenLocale, Key, Line, Ts } from "../../kernel/wire.ts";
 import { RecipientKind, Verification } from "../templates/contract.ts";
 
 /** People of an envelope: who signs, who gets a copy, who may watch (contract §3). Isomorphic. */
@@ -19,18 +19,18 @@ export const maxRecipients = 20;
 export const maxCarbonCopies = 20;
 export const maxViewers = 100;
 
-const personName = z.string().trim().min(1).max(200);
+const personName = Line(200);
 
 export const RecipientInput = z
   .strictObject({
-    role: z.string().min(1).max(64).meta({ description: "Role of the template version" }),
+    role: Key(64).meta({ description: "Role of the template version" }),
     name: personName,
     email: Email,
     phone: z
       .string()
       .regex(/^\+[1-9]\d{6,14}$/, "Use the international form, for example +41441234567.")
       .optional(),
-    locale: Locale.optional(),
+    locale: GivenLocale.optional(),
     order: z
       .int()
       .min(1)
@@ -45,7 +45,7 @@ export const RecipientInput = z
 export type RecipientInput = z.output<typeof RecipientInput>;
 
 export const PersonInput = z
-  .strictObject({ email: Email, name: personName.optional(), locale: Locale.optional() })
+  .strictObject({ email: Email, name: personName.optional(), locale: GivenLocale.optional() })
   .meta({ id: "PersonInput" });
 export type PersonInput = z.output<typeof PersonInput>;
 

@@ -62,9 +62,9 @@ export function presentWithValues(record: Listed & Pick<EnvelopeRecord, "viewers
 
 /** The variables, and what the recipients that finished have filled in, by role. */
 export function valuesOf({ envelope, recipients }: Pick<EnvelopeRecord, "envelope" | "recipients">): EnvelopeValues {
-  const filled: EnvelopeValues["recipients"] = {};
-  for (const { role, values } of recipients) if (values !== null) filled[role] = JSON.parse(values);
-  return { variables: JSON.parse(envelope.variables), recipients: filled };
+  const filled = new Map<string, EnvelopeValues["recipients"][string]>();
+  for (const { role, values } of recipients) if (values !== null) filled.set(role, JSON.parse(values));
+  return { variables: JSON.parse(envelope.variables), recipients: Object.fromEntries(filled) };
 }
 
 export function presentRecipient(row: RecipientRow): Recipient {

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { endpoint } from "../../kernel/endpoint.ts";
-import { Actor, administrativePermissions, listOf, Permission, permissions, Ts } from "../../kernel/wire.ts";
+import { Actor, administrativePermissions, Line, listOf, Permission, permissions, Ts } from "../../kernel/wire.ts";
 
 /** Who belongs to an organization, as what, and its API keys (contract §9). Isomorphic. */
 
@@ -39,7 +39,7 @@ export type ApiKeyCreated = z.infer<typeof ApiKeyCreated>;
 
 export const CreateApiKey = z
   .strictObject({
-    name: z.string().min(1).max(100),
+    name: Line(100),
     mode: ApiKeyMode,
     expiresInDays: z.int().min(1).max(365).nullable().optional(),
     scopes: z.array(Permission).optional(),

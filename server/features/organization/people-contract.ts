@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { endpoint } from "../../kernel/endpoint.ts";
-import { Actor, Cursor, Email, Hex64, Locale, limitOf, listOf, TimeZone, Ts } from "../../kernel/wire.ts";
+import { Actor, Cursor, Email, GivenLocale, Hex64, limitOf, listOf, TimeZone, Ts } from "../../kernel/wire.ts";
 import { OrgRole } from "../identity/contract.ts";
 import { DashboardSession } from "../identity/session-contract.ts";
 import { NewPassword, OrganizationName, PersonName } from "../sign-in/contract.ts";
@@ -98,7 +98,7 @@ export const createInvitation = endpoint({
   id: "createInvitation",
   summary: "Invite a person by mail; an earlier open invitation of the address is replaced",
   permission: "member:manage",
-  body: json(z.strictObject({ email: Email, role: OrgRole, locale: Locale.optional() })),
+  body: json(z.strictObject({ email: Email, role: OrgRole, locale: GivenLocale.optional() })),
   responses: { 201: { kind: "json", schema: Invitation } },
   errors: ["conflict", "rate-limited", "fresh-sign-in-required"],
 });
@@ -165,7 +165,7 @@ export const acceptInvitation = endpoint({
       token: z.string().min(1).max(200),
       name: PersonName.optional(),
       password: NewPassword.optional(),
-      locale: Locale.optional(),
+      locale: GivenLocale.optional(),
     }),
   ),
   responses: { 200: { kind: "json", schema: DashboardSession } },
@@ -223,7 +223,7 @@ export const createOrganization = endpoint({
   id: "createOrganization",
   summary: "Create an organization, become its owner and work in it",
   rateLimit: { name: "create-organization", points: 10, seconds: 3600 },
-  body: json(z.strictObject({ name: OrganizationName, locale: Locale.optional(), timeZone: TimeZone.optional() })),
+  body: json(z.strictObject({ name: OrganizationName, locale: GivenLocale.optional(), timeZone: TimeZone.optional() })),
   responses: { 201: { kind: "json", schema: DashboardSession } },
 });
 
@@ -237,7 +237,7 @@ export const updateOrganization = endpoint({
   body: json(
     z.strictObject({
       name: OrganizationName.optional(),
-      locale: Locale.optional(),
+      locale: GivenLocale.optional(),
       timeZone: TimeZone.optional(),
       notifyEmail: Email.nullable().optional(),
     }),

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { endpoint } from "../../kernel/endpoint.ts";
-import { Actor, Ts } from "../../kernel/wire.ts";
+import { Actor, SomeLines, Ts } from "../../kernel/wire.ts";
 
 /** How long documents are kept and what is held against their deletion; for the dashboard alone. Isomorphic. */
 
@@ -52,7 +52,7 @@ export const holdEnvelope = endpoint({
   credential: "dashboard",
   permission: "org:manage",
   params,
-  body: { kind: "json", schema: z.strictObject({ reason: z.string().trim().min(1).max(500) }), maxBytes },
+  body: { kind: "json", schema: z.strictObject({ reason: SomeLines(500) }), maxBytes },
   responses: { 200: { kind: "json", schema: EnvelopeRetention } },
   errors: ["conflict"],
   published: false,

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { endpoint } from "../../kernel/endpoint.ts";
-import { Email, Locale, listOf, TimeZone, Ts } from "../../kernel/wire.ts";
+import { Email, GivenLocale, Line, listOf, TimeZone, Ts } from "../../kernel/wire.ts";
 import { passwordLength } from "../identity/contract.ts";
 import { DashboardSession } from "../identity/session-contract.ts";
 import { endpoints as passkeys } from "./passkey-contract.ts";
@@ -19,14 +19,8 @@ export const NewPassword = z
 const GivenPassword = z.string().min(1).max(1024);
 const Code = z.string().regex(/^\d{6}$/, "A code has six digits.");
 const Token = z.string().min(1).max(200);
-/** Names stand in mails to strangers: no links in them, and nothing that cannot be seen. */
-const name = z
-  .string()
-  .trim()
-  .min(1)
-  .max(200)
-  .refine((text) => !text.includes("://"), "A name cannot contain a link.")
-  .refine((text) => !/[\p{Cc}\p{Bidi_Control}\u2028\u2029]/u.test(text), "A name cannot contain control characters.");
+/** Names stand in mails to strangers: no links in them. */
+const name = Line(200).refine((text) => !text.includes("://"), "A name cannot contain a link.");
 export const PersonName = name;
 export const OrganizationName = name;
 /** A path of the dashboard to go on to: never another site, and nothing that a header cannot carry. */
@@ -77,7 +71,7 @@ export const createFirstOwner = endpoint({
       name: PersonName,
       password: NewPassword,
       organization: OrganizationName,
-      locale: Locale.optional(),
+      locale: GivenLocale.optional(),
       timeZone: TimeZone.optional(),
     }),
   ),
@@ -92,7 +86,7 @@ export const signUp = endpoint({
   id: "signUp",
   summary: "Ask for an account; the address is confirmed by a code",
   rateLimit: { name: "sign-up", points: 5, seconds: 60 },
-  body: json(z.strictObject({ email: Email, password: NewPassword, name: PersonName, locale: Locale.optional() })),
+  body: json(z.strictObject({ email: Email, password: NewPassword, name: PersonName, locale: GivenLocale.optional() })),
   responses: accepted,
   errors: ["rate-limited"],
 });
@@ -128,7 +122,7 @@ export const requestSignInCode = endpoint({
   id: "requestSignInCode",
   summary: "Mail a one-time code to sign in with",
   rateLimit: { name: "sign-in-codes", points: 3, seconds: 60 },
-  body: json(z.strictObject({ email: Email, locale: Locale.optional() })),
+  body: json(z.strictObject({ email: Email, locale: GivenLocale.optional() })),
   responses: accepted,
   errors: ["rate-limited"],
 });
@@ -152,7 +146,7 @@ export const requestMagicLink = endpoint({
   id: "requestMagicLink",
   summary: "Mail a link to sign in with",
   rateLimit: { name: "magic-links", points: 3, seconds: 60 },
-  body: json(z.strictObject({ email: Email, locale: Locale.optional(), returnTo: ReturnTo.optional() })),
+  body: json(z.strictObject({ email: Email, locale: GivenLocale.optional(), returnTo: ReturnTo.optional() })),
   responses: accepted,
   errors: ["rate-limited"],
 });
@@ -200,7 +194,7 @@ export const forgotPassword = endpoint({
   id: "forgotPassword",
   summary: "Mail a link with which a new password can be chosen",
   rateLimit: { name: "password-forgot", points: 5, seconds: 15 * 60 },
-  body: json(z.strictObject({ email: Email, locale: Locale.optional() })),
+  body: json(z.strictObject({ email: Email, locale: GivenLocale.optional() })),
   responses: accepted,
   errors: ["rate-limited"],
 });
@@ -264,7 +258,7 @@ export const updateProfile = endpoint({
   path: "/auth/profile",
   id: "updateProfile",
   summary: "Change the person's own name or language",
-  body: json(z.strictObject({ name: PersonName.optional(), locale: Locale.nullable().optional() })),
+  body: json(z.strictObject({ name: PersonName.optional(), locale: GivenLocale.nullable().optional() })),
   responses: { 200: { kind: "json", schema: DashboardSession } },
 });
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { endpoint } from "../../kernel/endpoint.ts";
-import { listOf, Ts } from "../../kernel/wire.ts";
+import { Line, listOf, Ts } from "../../kernel/wire.ts";
 import { DashboardSession } from "../identity/session-contract.ts";
 
 /** Passkeys (WebAuthn Level 3): register, sign in, name, remove. Isomorphic. */
@@ -20,7 +20,7 @@ export const Passkey = z.object({
   lastUsedAt: Ts.nullable(),
 });
 export type Passkey = z.infer<typeof Passkey>;
-const PasskeyName = z.string().trim().min(1).max(100);
+const PasskeyName = Line(100);
 
 const common = { tag: "Passkeys", published: false } as const;
 const json = <S extends z.ZodType>(schema: S) => ({ kind: "json", schema, maxBytes: 64 * 1024 }) as const;

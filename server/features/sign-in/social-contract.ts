@@ -59,6 +59,7 @@ export const finishSocialSignIn = endpoint({
   params: provider,
   // Whatever comes leads back to the dashboard; what cannot be read counts as missing.
   query: z.object({ state: returned, code: returned, error: returned, iss: returned }),
+  foreignQuery: true,
   responses: redirect,
 });
 

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { endpoint } from "../../kernel/endpoint.ts";
-import { Email, Hex64, Locale, pdf, Ts } from "../../kernel/wire.ts";
+import { recordOf } from "../../kernel/record.ts";
+import { Email, GivenLocale, Hex64, Line, Locale, pdf, SomeLines, Ts } from "../../kernel/wire.ts";
 import { AttachmentValue, EnvelopeStatus, FieldValue, RecipientStatus } from "../envelopes/contract.ts";
 import { attachmentTypes, Box, Field, FieldInput, PageBox, RecipientKind } from "../templates/contract.ts";
 
@@ -177,7 +178,7 @@ export const SignatureInput = z
     z.strictObject({ method: z.literal("upload"), image: SignatureImage }),
     z.strictObject({
       method: z.literal("type"),
-      text: z.string().trim().min(1, "Type your name.").max(100),
+      text: Line(100),
       font: z.enum(signatureFonts),
     }),
   ])
@@ -187,9 +188,10 @@ export type SignatureInput = z.infer<typeof SignatureInput>;
 export const SubmitSigning = z
   .strictObject({
     documentSha256: Hex64.meta({ description: "The document that the signer was shown" }),
-    fields: z
-      .record(z.string().max(64), z.union([FieldInput, z.array(z.string().max(64)).max(10)]))
-      .refine((fields) => Object.keys(fields).length <= 500, "At most 500 fields."),
+    fields: recordOf(z.string().max(64), z.union([FieldInput, z.array(z.string().max(64)).max(10)])).refine(
+      (fields) => Object.keys(fields).length <= 500,
+      "At most 500 fields.",
+    ),
     signature: SignatureInput.optional(),
     initials: SignatureInput.optional(),
     consent: z.strictObject({ accepted: z.literal(true), version: z.string().max(100), locale: Locale }),
@@ -209,15 +211,15 @@ export const SigningResult = z
 export type SigningResult = z.infer<typeof SigningResult>;
 
 export const DeclineSigning = z
-  .strictObject({ reason: z.string().trim().min(1, "Give a reason.").max(1000) })
+  .strictObject({ reason: SomeLines(1000, "Give a reason.") })
   .meta({ id: "DeclineSigning" });
 
 export const ReassignSigning = z
   .strictObject({
-    name: z.string().trim().min(1, "Give a name.").max(200),
+    name: Line(200),
     email: Email,
-    locale: Locale.optional(),
-    reason: z.string().trim().min(1, "Give a reason.").max(1000),
+    locale: GivenLocale.optional(),
+    reason: SomeLines(1000, "Give a reason."),
   })
   .meta({ id: "ReassignSigning" });
 export type ReassignSigning = z.infer<typeof ReassignSigning>;

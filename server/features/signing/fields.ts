@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { ownMember, recordOf } from "../../kernel/record.ts";
 import { FieldValue } from "../envelopes/contract.ts";
 import type { EnvelopeRow, RecipientRow } from "../envelopes/progress.ts";
 import { FieldInput, isField, type PlacedField } from "../templates/contract.ts";
@@ -7,8 +8,8 @@ import type { SigningField } from "./contract.ts";
 
 /** What stands in the fields before and after somebody signs. Pure. */
 
-const Prefilled = z.record(z.string(), z.record(z.string(), FieldInput));
-const Finished = z.record(z.string(), FieldValue);
+const Prefilled = recordOf(z.string(), recordOf(z.string(), FieldInput));
+const Finished = recordOf(z.string(), FieldValue);
 
 /** All fields of a version, in the order in which they were placed. */
 export function placedFields({ content }: Pick<PublishedVersion, "content">): PlacedField[] {
@@ -22,11 +23,6 @@ export function isAutomatic({ type }: Pick<PlacedField, "type">): boolean {
 
 export function isReadOnly(field: PlacedField): boolean {
   return isAutomatic(field) || ("readOnly" in field && field.readOnly === true);
-}
-
-/** A member that the record itself has: roles and fields may be called `constructor`. */
-export function ownMember<T>(record: Readonly<Record<string, T>>, name: string): T | undefined {
-  return Object.hasOwn(record, name) ? record[name] : undefined;
 }
 
 /** What a field shows to its signer before anything was entered: the prefilled value, else the default of the template. */

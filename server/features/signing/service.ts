@@ -4,6 +4,7 @@ import { canonicalize } from "../../kernel/canonical.ts";
 import type { Ts } from "../../kernel/clock.ts";
 import type { Reader } from "../../kernel/db.ts";
 import type { Deps } from "../../kernel/deps.ts";
+import { ownMember, recordOf } from "../../kernel/record.ts";
 import { FieldValue } from "../envelopes/contract.ts";
 import { loadEnvelope, storeRevision } from "../envelopes/progress.ts";
 import { versionOf } from "../envelopes/service.ts";
@@ -18,7 +19,7 @@ import type { AttachmentRow, SubmissionRow } from "./tables.ts";
 
 /** What other features need of signing: the revisions it draws, and the record of who signed how. */
 
-const Values = z.record(z.string(), FieldValue);
+const Values = recordOf(z.string(), FieldValue);
 const Consent = z.object({ version: z.string(), locale: z.string(), textSha256: z.string() });
 
 /** How somebody signed, for the certificate and the evidence bundle. */
@@ -143,7 +144,7 @@ async function drawnValues(
   };
   const drawn: Record<string, DrawnValue> = {};
   for (const field of fields) {
-    const value = values[field.id];
+    const value = ownMember(values, field.id);
     if (value === undefined || value === null) continue;
     if (field.type === "signature" || field.type === "initials") drawn[field.id] = hands[field.type];
     else if (field.type === "date_signed") drawn[field.id] = { kind: "moment", at: row.at, timeZone: row.time_zone };

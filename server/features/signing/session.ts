@@ -1,6 +1,7 @@
 import type { SignerCaller } from "../../kernel/caller.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { AppError } from "../../kernel/errors.ts";
+import { ownMember } from "../../kernel/record.ts";
 import type { RequestInfo } from "../../kernel/request.ts";
 import { maskEmail } from "../../kernel/wire.ts";
 import { actorOf } from "../envelopes/move.ts";
@@ -10,15 +11,7 @@ import { organizationById } from "../identity/service.ts";
 import type { PublishedVersion } from "../templates/service.ts";
 import { consentFor } from "./consent.ts";
 import { type SigningField, type SigningView, signatureFonts } from "./contract.ts";
-import {
-  finishedValues,
-  initialValue,
-  isReadOnly,
-  ownMember,
-  placedFields,
-  prefilledOf,
-  presentField,
-} from "./fields.ts";
+import { finishedValues, initialValue, isReadOnly, placedFields, prefilledOf, presentField } from "./fields.ts";
 import { lastSent } from "./otp.ts";
 import { otpStateOf, presentAttachment } from "./present.ts";
 import { currentDocument, loadSigner, localeOf, requireVerified, type Signer } from "./signer.ts";

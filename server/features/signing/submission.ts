@@ -1,4 +1,5 @@
 import { type ProblemError, pointer } from "../../kernel/problem.ts";
+import { ownMember } from "../../kernel/record.ts";
 import type { AttachmentValue, FieldValue } from "../envelopes/contract.ts";
 import type { FieldInput, PlacedField } from "../templates/contract.ts";
 import { checkFieldInput, computeFormulas, visibleFields } from "../templates/values.ts";
@@ -54,7 +55,7 @@ export function readSubmission(
   const files = new Map<string, AttachmentRow[]>();
   for (const field of shown) {
     if (field.type === "attachment" || field.type === "image") {
-      const found = readFiles(field, input.fields[field.id], context.attachments);
+      const found = readFiles(field, ownMember(input.fields, field.id), context.attachments);
       if (Array.isArray(found)) files.set(field.id, found);
       else errors.push(found);
     } else if (!isReadOnly(field) && field.type !== "signature" && field.type !== "initials") {
@@ -111,7 +112,7 @@ function plainValues(
   for (const field of own) {
     if (field.type === "signature" || field.type === "initials" || field.type === "formula") continue;
     const initial = initialValue(field, context.recipient, context.prefilled);
-    const sent = Object.hasOwn(input.fields, field.id) ? input.fields[field.id] : undefined;
+    const sent = ownMember(input.fields, field.id);
     const value = sent === undefined || Array.isArray(sent) || isReadOnly(field) ? initial : sent;
     values[field.id] = value === "" ? null : value;
   }
@@ -212,7 +213,7 @@ export function onlyShown(
   shown: readonly PlacedField[],
   values: Readonly<Record<string, FieldInput>>,
 ): Record<string, FieldInput> {
-  return Object.fromEntries(shown.map(({ id }) => [id, values[id] ?? null]));
+  return Object.fromEntries(shown.map(({ id }) => [id, ownMember(values, id) ?? null]));
 }
 
 /** The numbers among what people filled in, which are all that a formula sees of it. */

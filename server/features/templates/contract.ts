@@ -4,8 +4,10 @@ import {
   Actor,
   Cursor,
   docx,
+  GivenLocale,
   Hex64,
-  Locale,
+  Line,
+  Lines,
   limitOf,
   listOf,
   Metadata,
@@ -16,6 +18,7 @@ import {
 } from "../../kernel/wire.ts";
 import { DocumentContent } from "./document-content.ts";
 import { FieldInput, Role } from "./fields.ts";
+import { textFaults } from "./texts.ts";
 import { Variable, VariableValue } from "./variables.ts";
 import {
   PageBox,
@@ -62,7 +65,9 @@ export {
   Warning,
 } from "./version-contract.ts";
 
-const templateName = z.string().min(1).max(200);
+import { recordOf } from "../../kernel/record.ts";
+
+const templateName = Line(200);
 
 export const Template = z
   .object({
@@ -87,7 +92,7 @@ export const CreateTemplate = z
   .strictObject({
     name: templateName,
     mode: TemplateMode.default("overlay"),
-    description: z.string().max(2000).optional(),
+    description: Lines(2000).optional(),
     metadata: Metadata.default({}),
   })
   .meta({ id: "CreateTemplate", example: { name: "Non-disclosure agreement" } });
@@ -119,7 +124,14 @@ export const SaveTemplateDraft = z
     content: TemplateContent,
     roles: z.array(Role).max(templateLimits.roles),
     variables: z.array(Variable).max(templateLimits.variables),
-    settings: z.strictObject(settingsShape).partial().optional(),
+    settings: z
+      .strictObject({ ...settingsShape, locale: GivenLocale })
+      .partial()
+      .optional(),
+  })
+  .superRefine(({ content, roles, variables, settings }, context) => {
+    for (const { path, code, message } of textFaults({ content, roles, variables, settings }))
+      context.addIssue({ code: "custom", path, message, params: { code } });
   })
   .meta({ id: "SaveTemplateDraft" });
 export type SaveTemplateDraft = z.infer<typeof SaveTemplateDraft>;
@@ -128,12 +140,11 @@ export const TemplateVersionList = listOf("TemplateVersionList", TemplateVersion
 
 export const RenderPreview = z
   .strictObject({
-    variables: z.record(z.string(), VariableValue).optional(),
-    values: z
-      .record(z.string(), z.record(z.string(), FieldInput))
+    variables: recordOf(z.string(), VariableValue).optional(),
+    values: recordOf(z.string(), recordOf(z.string(), FieldInput))
       .optional()
       .meta({ description: "By role and field id" }),
-    locale: Locale.optional(),
+    locale: GivenLocale.optional(),
   })
   .meta({ id: "RenderPreview", example: { variables: { company: "Example Ltd" } } });
 export type RenderPreview = z.infer<typeof RenderPreview>;

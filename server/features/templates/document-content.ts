@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { recordOf } from "../../kernel/record.ts";
 import { FlowField } from "./fields.ts";
 
 /** The body of a Document-mode template: ProseMirror JSON (contract §2). Isomorphic. */
@@ -40,7 +41,7 @@ const DocMark = z.discriminatedUnion("type", [
 export const DocNode = z
   .strictObject({
     type: z.enum(documentNodeTypes),
-    attrs: z.record(z.string(), z.json()).optional(),
+    attrs: recordOf(z.string(), z.json()).optional(),
     get content() {
       return z.array(DocNode).optional();
     },

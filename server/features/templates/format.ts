@@ -1,3 +1,4 @@
+import { ownMember } from "../../kernel/record.ts";
 import type { Variable, VariableValue } from "./variables.ts";
 
 /** How figures and dates are written in a language. Isomorphic. */
@@ -83,7 +84,7 @@ export function formatVariable(
     // A text is no table: one row a line, the columns in their order.
     const columns = variable.columns ?? [];
     return value
-      .map((row) => columns.map(({ name, type }) => formatCell(row[name] ?? "", type, locale)).join("  "))
+      .map((row) => columns.map(({ name, type }) => formatCell(ownMember(row, name) ?? "", type, locale)).join("  "))
       .join("\n");
   }
   if (typeof value === "boolean") return value ? "Yes" : "No";

@@ -1,4 +1,6 @@
 import { type ProblemError, type ProblemErrorCode, pointer } from "../../kernel/problem.ts";
+import { ownMember } from "../../kernel/record.ts";
+import { isPlainText } from "../../kernel/wire.ts";
 import type { Field, FieldInput } from "./fields.ts";
 import { evaluateFormula, parseFormula, roundHalfUp } from "./formula.ts";
 import { compilePattern, matches } from "./pattern.ts";
@@ -25,7 +27,7 @@ export function checkVariables(
   given: Readonly<Record<string, VariableValue>>,
   pointerBase: string,
 ): { values: Record<string, VariableValue>; errors: ProblemError[]; unused: string[] } {
-  const values: Record<string, VariableValue> = {};
+  const values = new Map<string, VariableValue>();
   const errors: ProblemError[] = [];
   const declared = new Map(definitions.map((definition) => [definition.name, definition]));
   for (const [name, value] of Object.entries(given)) {
@@ -33,17 +35,21 @@ export function checkVariables(
     if (definition === undefined) continue;
     const found = variableErrors(definition, value, `${pointerBase}${pointer([name]).slice(1)}`);
     errors.push(...found);
-    if (found.length === 0) values[name] = value;
+    if (found.length === 0) values.set(name, value);
   }
   for (const definition of definitions) {
     if (Object.hasOwn(given, definition.name)) continue;
-    if (definition.default !== null) values[definition.name] = definition.default;
+    if (definition.default !== null) values.set(definition.name, definition.default);
     else if (definition.required) {
       const detail = `The variable \`${definition.name}\` is required.`;
       errors.push({ pointer: `${pointerBase}${pointer([definition.name]).slice(1)}`, code: "required", detail });
     }
   }
-  return { values, errors, unused: Object.keys(given).filter((name) => !declared.has(name)) };
+  return {
+    values: Object.fromEntries(values),
+    errors,
+    unused: Object.keys(given).filter((name) => !declared.has(name)),
+  };
 }
 
 /** Whether a value has the type of its variable. */
@@ -55,7 +61,8 @@ export function variableErrors(definition: Variable, value: VariableValue, at: s
   });
   switch (definition.type) {
     case "text":
-      return typeof value === "string" ? [] : [wrong("This variable is a text.")];
+      if (typeof value !== "string") return [wrong("This variable is a text.")];
+      return isPlainText(value, "many") ? [] : [wrong("Control characters are not allowed here.", "pattern")];
     case "number":
       return typeof value === "number" ? [] : [wrong("This variable is a number.")];
     case "boolean":
@@ -74,6 +81,7 @@ export function variableErrors(definition: Variable, value: VariableValue, at: s
           if (type === "number")
             return typeof cell === "number" ? [] : [wrong("This column holds numbers.", "type", where)];
           if (typeof cell !== "string") return [wrong("This column holds texts.", "type", where)];
+          if (!isPlainText(cell, "many")) return [wrong("Control characters are not allowed here.", "pattern", where)];
           return type === "date" && !isDay(cell) ? [wrong("Use a date of the form YYYY-MM-DD.", "format", where)] : [];
         }),
       );
@@ -193,7 +201,8 @@ export function visibleFields<F extends Field>(fields: readonly F[], values: Rea
     const condition = field.visibleWhen;
     const visible =
       condition === undefined ||
-      (shown.has(condition.field) && condition.in.some((wanted) => wanted === (values[condition.field] ?? null)));
+      (shown.has(condition.field) &&
+        condition.in.some((wanted) => wanted === (ownMember(values, condition.field) ?? null)));
     if (visible) shown.add(field.id);
     return visible;
   });

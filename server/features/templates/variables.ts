@@ -1,11 +1,12 @@
 import { z } from "zod";
+import { recordOf } from "../../kernel/record.ts";
 
 /** Variables of a template (contract §2). Isomorphic. */
 
 export const variableName = /^[A-Za-z_][A-Za-z0-9_.]{0,63}$/;
 const VariableName = z.string().regex(variableName, "Use 1 to 64 of A-Z a-z 0-9 _ . and start with a letter or _");
 
-export const VariableRow = z.record(z.string().max(64), z.union([z.string().max(20_000), z.number()]));
+export const VariableRow = recordOf(z.string().max(64), z.union([z.string().max(20_000), z.number()]));
 export const VariableValue = z
   .union([z.string().max(20_000), z.number(), z.boolean(), z.array(VariableRow).max(1000)])
   .meta({ id: "VariableValue" });

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { type EndpointSpec, localEndpoint } from "../../kernel/endpoint.ts";
-import { Hex64, Ts } from "../../kernel/wire.ts";
+import { Hex64, Line, Ts } from "../../kernel/wire.ts";
 import { Params } from "../appliance/checks-contract.ts";
 import { acmeEndpoints } from "./acme-contract.ts";
 
@@ -71,7 +71,7 @@ export const requestCertificate = localEndpoint({
   body: {
     kind: "json",
     maxBytes: 64_000,
-    schema: z.object({ names: z.array(HostName).min(1).max(100), organization: z.string().min(1).max(64).optional() }),
+    schema: z.strictObject({ names: z.array(HostName).min(1).max(100), organization: Line(64).optional() }),
   },
   responses: state,
   errors,

@@ -1,0 +1,29 @@
+import { isPlainText } from "../../kernel/wire.ts";
+
+/** What the texts of a draft may hold. Checked where one is saved: what was saved before stays readable. Isomorphic. */
+
+/** Members that are shown on one line. */
+const oneLine: ReadonlySet<string> = new Set(["name", "role", "label", "tooltip", "placeholder", "patternMessage"]);
+const lineFault = "This must be a single line, without characters that turn the direction of writing.";
+/** Those that somebody must be able to see. */
+const seen: ReadonlySet<string> = new Set(["name", "role"]);
+
+type Path = (string | number)[];
+export type TextFault = { path: Path; code: "min" | "pattern"; message: string };
+
+/** Every text with control characters, of several lines where one is shown, or blank where there must be a name. */
+export function textFaults(value: unknown, path: Path = []): TextFault[] {
+  if (typeof value === "string") return faultsOf(value, path);
+  if (Array.isArray(value)) return value.flatMap((entry, index) => textFaults(entry, [...path, index]));
+  if (value === null || typeof value !== "object") return [];
+  return Object.entries(value).flatMap(([key, member]) => textFaults(member, [...path, key]));
+}
+
+function faultsOf(text: string, path: Path): TextFault[] {
+  const member = String(path.findLast((part) => typeof part === "string") ?? "");
+  const inLine = oneLine.has(member);
+  if (!isPlainText(text, "many")) return [{ path, code: "pattern", message: "Control characters are not allowed here." }];
+  if (inLine && !isPlainText(text, "one")) return [{ path, code: "pattern", message: lineFault }];
+  if (seen.has(member) && text.trim() === "") return [{ path, code: "min", message: "This must not be blank." }];
+  return [];
+}
