@@ -47,6 +47,11 @@ export type EndpointSpec = {
   body?: BodySpec;
   responses: Readonly<Record<number, ResponseSpec>>;
   errors?: readonly ErrorCode[];
+  /**
+   * Operations, by their ids, that go on from a JSON answer, with expressions for their parameters or members of their body.
+   * Those whose path the answer fills by itself need not be named.
+   */
+  links?: Readonly<Record<string, Readonly<{ parameters?: Record<string, string>; body?: Record<string, string> }>>>;
   /** `Cache-Control` of successful answers; `no-store` when absent. */
   cache?: string;
   /** Any origin may call it without credentials. */

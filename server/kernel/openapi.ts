@@ -1,13 +1,17 @@
 import { z } from "zod";
-import {
-  createDocument,
-  type ZodOpenApiOperationObject,
-  type ZodOpenApiPathsObject,
-  type ZodOpenApiResponseObject,
-} from "zod-openapi";
+import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject } from "zod-openapi";
 import type { Credential } from "./caller.ts";
-import { type BodySpec, type EndpointSpec, needsOrigin, type ResponseSpec } from "./endpoint.ts";
-import { type ErrorCode, Problem, problemKinds } from "./problem.ts";
+import type { BodySpec, EndpointSpec } from "./endpoint.ts";
+import { linksOf } from "./openapi-links.ts";
+import {
+  type DescribedResponse,
+  requestHeaders,
+  requestHeadersOf,
+  responsesOf,
+  sharedHeaders,
+} from "./openapi-responses.ts";
+import { describeText, storable } from "./openapi-texts.ts";
+import { shownOrganizationHeader } from "./wire.ts";
 
 /** The description of the interface, derived from the endpoints: there is no other. */
 export type OpenApiDocument = ReturnType<typeof createDocument>;
@@ -62,14 +66,16 @@ export type DescribeOptions = {
 export function describeApi(endpoints: readonly EndpointSpec[], options: DescribeOptions): OpenApiDocument {
   const published = endpoints.filter((endpoint) => endpoint.published !== false);
   const paths: ZodOpenApiPathsObject = {};
+  const responses = describeResponses(published);
   for (const endpoint of published) {
-    paths[endpoint.path] = { ...paths[endpoint.path], [endpoint.method.toLowerCase()]: describeOperation(endpoint) };
+    const operation = { ...describeOperation(endpoint), responses: responses(endpoint) };
+    paths[endpoint.path] = { ...paths[endpoint.path], [endpoint.method.toLowerCase()]: operation };
   }
   const tags = [...new Set(published.map((endpoint) => endpoint.tag))];
   const used = new Set(
     published.flatMap((endpoint) => securityOf[endpoint.credential].flatMap((scheme) => Object.keys(scheme))),
   );
-  return createDocument(
+  const document = createDocument(
     {
       openapi: "3.1.0",
       info: {
@@ -77,13 +83,19 @@ export function describeApi(endpoints: readonly EndpointSpec[], options: Describ
         version: "1.0.0",
         description:
           "Send documents to be signed, watch them, and prove them. Errors are RFC 9457 problem documents. " +
-          "Clients ignore members that they do not know: within v1 changes are additive.",
+          "Clients ignore members that they do not know: within v1 changes are additive.\n\n" +
+          "`Accept-Language` chooses the language of `detail`. What is read with `GET` can be asked for with `HEAD`, too. " +
+          "Entries with `additionalProperties: false` and parameters that an operation does not name are refused with 422.",
         license: { name: "Proprietary", identifier: "LicenseRef-Proprietary" },
       },
       servers: [{ url: options.serverUrl }],
       tags: tags.map((name) => ({ name, ...(tagDescriptions[name] ? { description: tagDescriptions[name] } : {}) })),
       paths,
       components: {
+        headers: sharedHeaders,
+        parameters: Object.fromEntries(
+          Object.entries(requestHeaders).map(([name, header]) => [name, { in: "header" as const, name, ...header }]),
+        ),
         securitySchemes: Object.fromEntries(Object.entries(securitySchemes).filter(([name]) => used.has(name))),
       },
     },
@@ -91,43 +103,42 @@ export function describeApi(endpoints: readonly EndpointSpec[], options: Describ
       // Response objects stay open: clients must accept members that come later.
       override: ({ jsonSchema, zodSchema, io }) => {
         if (io === "output" && jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
+        describeText(jsonSchema, zodSchema, io);
         const example = options.examples[z.globalRegistry.get(zodSchema)?.id ?? ""];
         if (example !== undefined) jsonSchema.example ??= example;
       },
     },
   );
+  freeParameters(document);
+  return document;
 }
 
-function describeOperation(endpoint: EndpointSpec): ZodOpenApiOperationObject {
+/** What no text of a body may hold is taken in an address, where it finds nothing. */
+function freeParameters({ paths }: OpenApiDocument): void {
+  for (const { parameters = [] } of Object.values(paths ?? {}).flatMap((item) => Object.values(item))) {
+    for (const { schema } of parameters) if (schema?.pattern === storable) delete schema.pattern;
+  }
+}
+
+function describeOperation(endpoint: EndpointSpec): Omit<ZodOpenApiOperationObject, "responses"> {
   const names = [...endpoint.path.matchAll(/\{(\w+)\}/g)].map((found) => found[1] ?? "");
   const path =
     endpoint.params instanceof z.ZodObject
       ? endpoint.params
       : z.object(Object.fromEntries(names.map((name) => [name, z.string()])));
   const query = endpoint.query instanceof z.ZodObject ? endpoint.query : undefined;
-  const header = endpoint.idempotent ? idempotencyHeader : undefined;
+  const headers = requestHeadersOf(endpoint).map((name) => ({ $ref: `#/components/parameters/${name}` }));
   return {
     operationId: endpoint.id,
     tags: [endpoint.tag],
     summary: endpoint.summary,
     ...(endpoint.permission ? { description: `Needs the permission \`${endpoint.permission}\`.` } : {}),
     security: securityOf[endpoint.credential],
-    requestParams: {
-      ...(names.length > 0 ? { path } : {}),
-      ...(query ? { query } : {}),
-      ...(header ? { header } : {}),
-    },
+    requestParams: { ...(names.length > 0 ? { path } : {}), ...(query ? { query } : {}) },
+    ...(headers.length > 0 ? { parameters: headers } : {}),
     ...(endpoint.body ? { requestBody: describeBody(endpoint.body) } : {}),
-    responses: { ...describeResponses(endpoint), ...describeProblems(endpoint) },
   };
 }
-
-const idempotencyHeader = z.object({
-  "Idempotency-Key": z.string().min(1).max(255).optional().meta({
-    description: "Makes a repeat of the request harmless: the first answer is kept for 24 hours and sent again.",
-    example: "3f6f1f0a-5c1e-4a7b-9d7e-0d4b1f2a9c55",
-  }),
-});
 
 function describeBody(body: BodySpec) {
   switch (body.kind) {
@@ -145,92 +156,37 @@ function describeBody(body: BodySpec) {
   }
 }
 
-const requestIdHeader = {
-  "x-request-id": { schema: { type: "string" as const }, description: "Identifies this request in logs." },
-};
+type Responses = Record<string, DescribedResponse["response"]>;
 
-function describeResponses({ responses }: EndpointSpec): Record<string, ZodOpenApiResponseObject> {
-  return Object.fromEntries(Object.entries(responses).map(([status, spec]) => [status, describeResponse(spec)]));
+/** Gives the responses of each operation. A problem that several answer alike is one object, which stands in the components. */
+function describeResponses(endpoints: readonly EndpointSpec[]): (endpoint: EndpointSpec) => Responses {
+  const described = new Map(endpoints.map((endpoint) => [endpoint, [...responsesOf(endpoint)]]));
+  const first = new Map<string, DescribedResponse>();
+  const keyOf = ({ codes, response }: DescribedResponse) => `${codes} ${Object.keys(response.headers)}`;
+  for (const [, one] of [...described.values()].flat()) {
+    if (one.codes.length === 0) continue;
+    const known = first.get(keyOf(one));
+    if (!known) first.set(keyOf(one), one);
+    else known.response.id ??= idOf(one);
+  }
+  return (endpoint) =>
+    Object.fromEntries(
+      (described.get(endpoint) ?? []).map(([status, one]) => {
+        const links = linksOf(endpoint, status, endpoints);
+        const { response } = first.get(keyOf(one)) ?? one;
+        return [status, Object.keys(links).length > 0 ? { ...response, links } : response];
+      }),
+    );
 }
 
-function describeResponse(spec: ResponseSpec): ZodOpenApiResponseObject {
-  const headers = { ...requestIdHeader };
-  switch (spec.kind) {
-    case "json":
-      return {
-        description: spec.description ?? "Done.",
-        headers: {
-          ...headers,
-          ...Object.fromEntries(
-            Object.entries(spec.headers ?? {}).map(([name, description]) => [
-              name,
-              { schema: { type: "string" as const }, description },
-            ]),
-          ),
-        },
-        content: { "application/json": { schema: spec.schema } },
-      };
-    case "bytes":
-    case "stream":
-      return {
-        description: spec.description ?? "The file.",
-        headers,
-        content: Object.fromEntries(
-          spec.types.map((type) => [type, { schema: { type: "string" as const, format: "binary" } }]),
-        ),
-      };
-    case "events":
-      return {
-        description: spec.description ?? "Server-sent events.",
-        headers,
-        content: { "text/event-stream": { schema: { type: "string" as const } } },
-      };
-    case "empty":
-      return { description: spec.description ?? "Done; no body.", headers };
-  }
-}
-
-/** The codes that an operation may answer with, its own and those that follow from its shape, grouped by status. */
-function describeProblems(endpoint: EndpointSpec): Record<string, ZodOpenApiResponseObject> {
-  const byStatus = new Map<number, ErrorCode[]>();
-  for (const code of errorCodesOf(endpoint)) {
-    const { status } = problemKinds[code];
-    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
-  }
-  return Object.fromEntries(
-    [...byStatus]
-      .sort(([a], [b]) => a - b)
-      .map(([status, codes]) => [
-        String(status),
-        {
-          description: codes.map((code) => `\`${code}\`: ${problemKinds[code].detail}`).join("\n\n"),
-          headers: requestIdHeader,
-          content: { "application/problem+json": { schema: Problem } },
-        },
-      ]),
+/** The codes name a problem, and the headers that only some operations send. */
+function idOf({ codes, response }: DescribedResponse): string {
+  const more = {
+    [shownOrganizationHeader]: "session",
+    "RateLimit-Limit": "limited",
+    "Idempotent-Replayed": "replayable",
+  };
+  return [...codes, ...Object.entries(more).flatMap(([name, word]) => (name in response.headers ? [word] : []))].join(
+    ".",
   );
-}
-
-/** Every error code that this operation can answer with. */
-export function errorCodesOf(endpoint: EndpointSpec): ErrorCode[] {
-  const codes = new Set<ErrorCode>(endpoint.errors);
-  const bySession = endpoint.credential === "dashboard" || endpoint.credential === "person";
-  if (endpoint.credential === "key" || bySession) codes.add("unauthorized");
-  if (needsOrigin(endpoint)) codes.add("csrf-rejected");
-  if (endpoint.credential === "signer" || endpoint.credential === "viewer") {
-    for (const code of ["token-invalid", "token-expired", "token-used"] as const) codes.add(code);
-  }
-  if (endpoint.permission || bySession) codes.add("forbidden");
-  if (endpoint.path.includes("{")) codes.add("not-found");
-  if (endpoint.rateLimit) codes.add("rate-limited");
-  if (endpoint.body) {
-    for (const code of ["malformed-request", "payload-too-large", "unsupported-media-type"] as const) codes.add(code);
-  }
-  if (endpoint.body || !endpoint.foreignQuery) codes.add("validation-failed");
-  if (endpoint.idempotent) {
-    for (const code of ["invalid-idempotency-key", "idempotency-in-progress", "idempotency-key-reused"] as const)
-      codes.add(code);
-  }
-  codes.add("internal-error");
-  return [...codes];
 }

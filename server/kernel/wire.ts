@@ -25,10 +25,13 @@ export const Hex64 = z
   .string()
   .regex(/^[0-9a-f]{64}$/)
   .meta({ description: "SHA-256, lower-case hex" });
+/** Language, script, region and variants, none of these twice (UTS 35, unicode_language_id). */
+const languageTag =
+  /^(?!.*-([A-Za-z0-9]+)(-.*)?-\1(-|$))[A-Za-z]{2,3}(-[A-Za-z]{4})?(-([A-Za-z]{2}|[0-9]{3}))?(-([A-Za-z0-9]{5,8}|[0-9][A-Za-z0-9]{3}))*$/;
 export const Locale = z
   .string()
   .max(35)
-  .regex(/^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$/, "Use a BCP 47 language tag, for example `en` or `de-AT`.")
+  .regex(languageTag, "Use a BCP 47 language tag, for example `en` or `de-AT`.")
   // What Intl refuses would fail later, when a date or a number is written for this person.
   .refine((tag) => {
     try {
@@ -125,6 +128,9 @@ export type StartFault = z.infer<typeof StartFault>;
 /** Where it lies for administrators, who may open the folder of the admin socket and not the data folder. */
 export const startFaultBeside = (socket: string): string => `${socket}.start-fault.json`;
 
+const emailMark =
+  '\\u0000-\\u0020\\u007f-\\u00a0\\u1680\\u2000-\\u200f\\u2028-\\u202f\\u205f-\\u206f\\u3000\\u3002\\ufeff@<>"(),:;\\\\[\\]';
+const emailPattern = `^[^${emailMark}]+@[^.${emailMark}]+(\\.[^.${emailMark}]+)+$`;
 export const Email = z
   .string()
   .max(254)
@@ -134,11 +140,17 @@ export const Email = z
     (address) => address.normalize("NFKC") === address && !/[\p{Cc}\p{Cf}\u3002]/u.test(address),
     "This address has characters that are invisible or stand for others: type it in plain letters.",
   )
-  .meta({ format: "email" });
+  .meta({
+    format: "email",
+    // The same in terms that Python shares, and without what is invisible.
+    override: { pattern: emailPattern },
+  });
 export const Metadata = recordOf(
   z.string().regex(/^[A-Za-z0-9_.-]{1,40}$/, "Keys are 1 to 40 characters of A-Z a-z 0-9 _ . -"),
   z.string().max(500).refine(hasNoControls, controls),
-).refine((value) => Object.keys(value).length <= 50, "At most 50 keys.");
+)
+  .refine((value) => Object.keys(value).length <= 50, "At most 50 keys.")
+  .meta({ override: { maxProperties: 50 } });
 
 export type { Json } from "./canonical.ts";
 
@@ -193,8 +205,18 @@ export const limitOf = (fallback: number) =>
     .transform(Number)
     .pipe(z.int().min(1).max(100))
     .default(fallback)
-    .meta({ description: "Entries a page, 1 to 100" });
-export const Cursor = z.string().max(200).meta({ description: "`nextCursor` of the page before" });
+    .meta({
+      description: "Entries a page, 1 to 100",
+      // In a query it is text; in the interface description it is the number that it stands for.
+      override: ({ jsonSchema }) => {
+        delete jsonSchema.pattern;
+        Object.assign(jsonSchema, { type: "integer", minimum: 1, maximum: 100, default: fallback });
+      },
+    });
+export const Cursor = z
+  .string()
+  .max(200)
+  .meta({ description: "`nextCursor` of the page before", override: { pattern: "^[A-Za-z0-9_-]+$" } });
 /** Query members that every list takes. */
 export const pageQuery = { limit: limitOf(20), cursor: Cursor.optional() };
 

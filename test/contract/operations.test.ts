@@ -3,7 +3,7 @@ import { endpoints } from "../../server/contract.ts";
 import { createApiKey, createOrganization, revokeApiKey } from "../../server/features/identity/service.ts";
 import type { EndpointSpec } from "../../server/kernel/endpoint.ts";
 import { newSecret } from "../../server/kernel/ids.ts";
-import { errorCodesOf } from "../../server/kernel/openapi.ts";
+import { errorCodesOf } from "../../server/kernel/openapi-responses.ts";
 import { type Permission, permissions } from "../../server/kernel/wire.ts";
 import { publishTemplate, sentEnvelope, shiftingClock } from "../features/envelopes/support.ts";
 import { type CallOptions, startAppliance, type TestAppliance } from "../harness/appliance.ts";

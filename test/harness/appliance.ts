@@ -13,6 +13,7 @@ import type { JobRunner } from "../../server/kernel/job-runner.ts";
 import { createLog, type Log } from "../../server/kernel/log.ts";
 import type { LogTail } from "../../server/kernel/log-tail.ts";
 import { type Permission, permissions } from "../../server/kernel/wire.ts";
+import { expectDescribed, watchAnswers } from "./described.ts";
 
 export type CallOptions = {
   /** `live` (default), `test`, null for none, or a token of any kind. */
@@ -46,6 +47,7 @@ export type TestAppliance = {
   mail(): ReturnType<typeof listMail>;
   /** Stops the process's appliance and starts it again on the same folder. */
   restart(): Promise<void>;
+  /** @throws Error when it gave an answer that its interface description does not have */
   stop(): Promise<void>;
 };
 
@@ -71,7 +73,7 @@ export type StartOptions = {
 
 /**
  * A real appliance in this process: own temporary data folder, free port, one organization with an owner and two API keys
- * with every permission. Answers are checked against their schemas.
+ * with every permission. Answers are checked against their schemas and against the interface description.
  */
 export async function startAppliance(options: StartOptions = {}): Promise<TestAppliance> {
   const folder = options.folder ?? (await mkdtemp(path.join(tmpdir(), "signet-test-")));
@@ -87,8 +89,9 @@ export async function startAppliance(options: StartOptions = {}): Promise<TestAp
     SIGNET_DISK_FULL_PERCENT: "100",
     ...options.env,
   });
-  const start = () =>
-    compose({
+  const ports = new Set<number>();
+  const start = async () => {
+    const started = await compose({
       config,
       log: options.log ?? createLog(config.logLevel),
       ...(options.logTail ? { logTail: options.logTail } : {}),
@@ -98,6 +101,11 @@ export async function startAppliance(options: StartOptions = {}): Promise<TestAp
       ...(options.program ? { program: options.program } : {}),
       ...(options.onBoundary ? { onBoundary: options.onBoundary } : {}),
     });
+    const { port } = started.deps.config;
+    if (config.checkResponses) watchAnswers(port);
+    ports.add(port);
+    return started;
+  };
   let running: Appliance = await start();
   const email = options.owner ?? "owner@example.com";
   const made = await createOrganization(running.deps, {
@@ -170,6 +178,7 @@ export async function startAppliance(options: StartOptions = {}): Promise<TestAp
     async stop() {
       await running.stop(1000);
       if (options.folder === undefined) await rm(folder, { recursive: true, force: true });
+      for (const port of ports) expectDescribed(port);
     },
   };
 }

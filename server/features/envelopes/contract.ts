@@ -76,7 +76,13 @@ export const createEnvelope = endpoint({
       headers: { "x-deduplicated": "`true` when the envelope existed before" },
     },
   },
-  errors: ["payment-required", "plan-upgrade-required", "no-published-version", "render-failed"],
+  links: {
+    createSigningSession: {
+      parameters: { id: "$response.body#/id" },
+      body: { recipient: "$response.body#/recipients/0/id" },
+    },
+  },
+  errors: ["payment-required", "plan-upgrade-required", "feature-disabled", "no-published-version", "render-failed"],
 });
 
 export const listEnvelopes = endpoint({

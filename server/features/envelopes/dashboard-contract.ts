@@ -59,6 +59,7 @@ export const listTestMails = endpoint({
       schema: z.object({ data: z.array(TestMail), hasMore: z.boolean(), nextCursor: z.string().nullable() }),
     },
   },
+  errors: ["not-found"],
   published: false,
 });
 

@@ -129,6 +129,7 @@ export const VerifyResult = z
 export type VerifyResult = z.infer<typeof VerifyResult>;
 
 const anchorsLimit = { name: "anchors", points: 240, seconds: 60 };
+const sequence = z.object({ sequence: z.string().meta({ override: { pattern: "^[1-9][0-9]{0,15}$" } }) });
 const anchorCache = "public, max-age=300";
 
 export const listAnchors = endpoint({
@@ -169,7 +170,7 @@ export const getAnchor = endpoint({
   summary: "An anchor by its sequence number",
   credential: "public",
   rateLimit: anchorsLimit,
-  params: z.object({ sequence: z.string() }),
+  params: sequence,
   responses: { 200: { kind: "json", schema: Anchor } },
   errors: ["not-found", "rate-limited"],
   cache: anchorCache,
@@ -186,7 +187,7 @@ export const getCheckpoint = endpoint({
   summary: "The same anchor as a signed note (C2SP tlog-checkpoint), for the tools of public logs",
   credential: "public",
   rateLimit: anchorsLimit,
-  params: z.object({ sequence: z.string() }),
+  params: sequence,
   responses: { 200: { kind: "bytes", types: [noteType], description: "Origin, tree size, root; signed with Ed25519" } },
   errors: ["not-found", "rate-limited"],
   cache: anchorCache,
@@ -210,7 +211,7 @@ export const getWitnesses = endpoint({
   summary: "Which witnesses took an anchor, and when",
   credential: "public",
   rateLimit: anchorsLimit,
-  params: z.object({ sequence: z.string() }),
+  params: sequence,
   responses: { 200: { kind: "json", schema: AnchorWitnesses } },
   errors: ["not-found", "rate-limited"],
   // Receipts come after the anchor.

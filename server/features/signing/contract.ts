@@ -188,10 +188,9 @@ export type SignatureInput = z.infer<typeof SignatureInput>;
 export const SubmitSigning = z
   .strictObject({
     documentSha256: Hex64.meta({ description: "The document that the signer was shown" }),
-    fields: recordOf(z.string().max(64), z.union([FieldInput, z.array(z.string().max(64)).max(10)])).refine(
-      (fields) => Object.keys(fields).length <= 500,
-      "At most 500 fields.",
-    ),
+    fields: recordOf(z.string().max(64), z.union([FieldInput, z.array(z.string().max(64)).max(10)]))
+      .refine((fields) => Object.keys(fields).length <= 500, "At most 500 fields.")
+      .meta({ override: { maxProperties: 500 } }),
     signature: SignatureInput.optional(),
     initials: SignatureInput.optional(),
     consent: z.strictObject({ accepted: z.literal(true), version: z.string().max(100), locale: Locale }),
@@ -267,6 +266,7 @@ export const createSigningSession = endpoint({
   params: id,
   body: { ...json, schema: CreateSigningSession },
   responses: { 201: { kind: "json", schema: SigningSessionCreated } },
+  links: { exchangeSigningToken: { body: { token: "$response.body#/token" } } },
   errors: ["not-recipients-turn", "recipient-finished", "envelope-not-in-progress"],
 });
 
@@ -280,6 +280,7 @@ export const getAttachment = endpoint({
   permission: "envelope:read",
   params: z.object({ id: z.string(), attachment: z.string() }),
   responses: { 200: { kind: "bytes", types: attachmentTypes } },
+  errors: ["conflict"],
 });
 
 export const exchangeSigningToken = endpoint({
@@ -325,7 +326,7 @@ export const getSigningDocument = endpoint({
   summary: "The document as it stands; once everybody signed, the sealed one",
   credential: "signer",
   responses: { 200: { kind: "bytes", types: [pdf] } },
-  errors: ["otp-required", "document-not-ready", "conflict"],
+  errors: ["otp-required", "not-recipients-turn", "envelope-not-in-progress", "document-not-ready", "conflict"],
 });
 
 export const requestSigningCode = endpoint({
@@ -338,6 +339,7 @@ export const requestSigningCode = endpoint({
   body: { ...short, schema: RequestOtp, optional: true },
   responses: { 202: { kind: "json", schema: OtpSent } },
   errors: [
+    "conflict",
     "rate-limited",
     "feature-disabled",
     "plan-upgrade-required",
@@ -359,6 +361,7 @@ export const verifySigningCode = endpoint({
     "otp-invalid",
     "otp-expired",
     "otp-exhausted",
+    "conflict",
     "rate-limited",
     "recipient-finished",
     "envelope-not-in-progress",
@@ -434,7 +437,14 @@ export const submitSigning = endpoint({
   // A signature and initials of the largest size together.
   body: { kind: "json", schema: SubmitSigning, maxBytes: 2 * 1024 * 1024 },
   responses: { 200: { kind: "json", schema: SigningResult } },
-  errors: ["otp-required", "not-recipients-turn", "recipient-finished", "envelope-not-in-progress", "document-changed"],
+  errors: [
+    "otp-required",
+    "not-recipients-turn",
+    "recipient-finished",
+    "envelope-not-in-progress",
+    "conflict",
+    "document-changed",
+  ],
 });
 
 export const declineSigning = endpoint({
@@ -446,7 +456,14 @@ export const declineSigning = endpoint({
   credential: "signer",
   body: { ...json, schema: DeclineSigning },
   responses: { 200: { kind: "json", schema: SigningResult } },
-  errors: ["otp-required", "feature-disabled", "not-recipients-turn", "recipient-finished", "envelope-not-in-progress"],
+  errors: [
+    "otp-required",
+    "feature-disabled",
+    "not-recipients-turn",
+    "recipient-finished",
+    "envelope-not-in-progress",
+    "conflict",
+  ],
 });
 
 export const reassignSigning = endpoint({
@@ -458,7 +475,14 @@ export const reassignSigning = endpoint({
   credential: "signer",
   body: { ...json, schema: ReassignSigning },
   responses: { 200: { kind: "json", schema: Reassigned } },
-  errors: ["otp-required", "feature-disabled", "not-recipients-turn", "recipient-finished", "envelope-not-in-progress"],
+  errors: [
+    "otp-required",
+    "feature-disabled",
+    "not-recipients-turn",
+    "recipient-finished",
+    "envelope-not-in-progress",
+    "conflict",
+  ],
 });
 
 export const endpoints = [

@@ -158,9 +158,13 @@ const common = { tag, credential: "key" } as const;
 const id = z.object({ id: z.string() });
 const idAndVersion = z.object({
   id: z.string(),
-  version: z.string().meta({ description: "A number, `latest` or `draft`" }),
+  version: z
+    .string()
+    .meta({ description: "A number, `latest` or `draft`", override: { pattern: "^(draft|latest|[1-9][0-9]*)$" } }),
 });
 const json = <S extends z.ZodType>(schema: S) => ({ kind: "json", schema }) as const;
+/** For links: the template of the same path. */
+const ofTemplate = { id: "$request.path.id" };
 const pdfBytes = { kind: "bytes", types: [pdf] } as const;
 
 export const createTemplate = endpoint({
@@ -246,6 +250,12 @@ export const saveTemplateDraft = endpoint({
   params: id,
   body: { kind: "json", schema: SaveTemplateDraft, maxBytes: templateLimits.draftBytes },
   responses: { 200: { ...json(TemplateVersion), headers: { ETag: "Of the saved draft; give it back as If-Match" } } },
+  links: {
+    publishTemplate: { parameters: ofTemplate },
+    getTemplateVersion: { parameters: { ...ofTemplate, version: "draft" } },
+    getTemplateDocument: { parameters: { ...ofTemplate, version: "draft" } },
+    renderTemplate: { parameters: { ...ofTemplate, version: "draft" } },
+  },
   errors: ["precondition-failed"],
 });
 export const publishTemplate = endpoint({

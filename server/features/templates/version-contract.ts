@@ -75,7 +75,8 @@ export const settingsShape = {
     .refine((methods) => new Set(methods).size === methods.length, {
       message: "Name each method once.",
       params: { code: "duplicate" },
-    }),
+    })
+    .meta({ override: { uniqueItems: true } }),
   consentText: z.string().min(1).max(10_000).nullable().meta({ description: "null: the built-in text of the locale" }),
 };
 export const VersionSettings = z.object(settingsShape).meta({ id: "VersionSettings" });
