@@ -17,8 +17,6 @@ export type Fit = {
   pages: PdfPage[];
   /** The bytes that count when they are not the upload's. */
   rewritten: Uint8Array | null;
-  /** The signatures that the upload held are gone. */
-  unsigned: boolean;
   warnings: Warning[];
 };
 
@@ -26,6 +24,8 @@ type Document = ObjectSource & { catalog: PdfDict };
 
 /** Points; some 70 metres. Readers reckon with single precision, and no page is larger. */
 const MAX_PLACE = 200_000;
+
+const MISSING_CONTENT = "missing-content";
 
 /** What is refused with a reason of its own. */
 export class Refusal extends Error {
@@ -47,7 +47,7 @@ export async function fitForSealing({ pdf, maxPages }: Tasks["inspect"]["input"]
     if (!file.encrypted) {
       const pages = readablePages(file, maxPages);
       if (await isFit(file, pages)) {
-        return { file, pages, rewritten: null, unsigned: false, warnings: missingContent(file, pages) };
+        return { file, pages, rewritten: null, warnings: missingContent(file, pages) };
       }
       const found = pages.length > 0 ? pages : loosePages(file);
       return await writtenAnew(file, file.trailer, { pages: found, maxPages, warning: REPAIRED });
@@ -60,12 +60,12 @@ export async function fitForSealing({ pdf, maxPages }: Tasks["inspect"]["input"]
 
 /** The same file without active content of these kinds; nothing of it is left in the bytes. @throws PdfError, Refusal */
 export async function withoutActiveContent(
-  { file, pages, unsigned, warnings }: Fit,
+  { file, pages, warnings }: Fit,
   removed: ReadonlySet<ActiveKind>,
   maxPages: number,
 ): Promise<Fit> {
   const made = await writtenAnew(file, file.trailer, { pages, maxPages, removed, warning: null });
-  return { ...made, unsigned: unsigned || made.unsigned, warnings: [...warnings, ...made.warnings] };
+  return { ...made, warnings: [...warnings.filter(({ code }) => code !== MISSING_CONTENT), ...made.warnings] };
 }
 
 async function rebuilt(pdf: Uint8Array, maxPages: number): Promise<Fit> {
@@ -117,7 +117,7 @@ async function writtenAnew(source: Document, trailer: PdfDict, anew: Anew): Prom
     warnings.push({ code: "signatures-removed", message, count: fields.length });
   }
   warnings.push(...missingContent(file, pages));
-  return { file, pages, rewritten: pdf, unsigned: true, warnings };
+  return { file, pages, rewritten: pdf, warnings };
 }
 
 function hasSoundTree(source: Document): boolean {
@@ -183,7 +183,7 @@ function missingContent(source: ObjectSource, pages: readonly PdfPage[]): Warnin
     if (missing === 0) return [];
     const number = page.index + 1;
     const message = `A part of the content of page ${number} was deleted from the file; the page is shown without it.`;
-    return [{ code: "missing-content", message, page: number, count: missing }];
+    return [{ code: MISSING_CONTENT, message, page: number, count: missing }];
   });
 }
 

@@ -70,6 +70,15 @@ async function made(change: Partial<CertificateData> = {}) {
 }
 
 describe("the certificate of completion", () => {
+  it.each([
+    ["en", "the signature was removed"],
+    ["de", "die Signatur wurde entfernt"],
+  ])("says that a signature of the upload was removed, not that it ended (%s)", async (locale, words) => {
+    const { text } = await made({ locale, remarks: [{ code: "signatures-removed" }] });
+    expect(text).toContain(words);
+    expect(text).not.toMatch(/ended the validity|nicht mehr gültig/);
+  });
+
   it("prints everything that is known", async () => {
     const { text } = await made();
     const lines = [
