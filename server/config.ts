@@ -77,6 +77,12 @@ const settings = {
     .enum(["B-T", "B-LT", "B-LTA"])
     .default("B-LTA")
     .describe("PAdES level of seals; what cannot be had at once is appended later, never below B-T"),
+  activeContent: z
+    .enum(["warn", "remove", "refuse"])
+    .optional()
+    .describe(
+      "What happens to scripts, actions, media and attached files in uploaded PDFs; unset: attached files stay, everything else is removed, each with a warning",
+    ),
   anchorIntervalSeconds: whole(1, 86400).default(600).describe("Shortest time between two anchors, in seconds"),
   anchorTimestamp: flag
     .default(false)

@@ -22,6 +22,8 @@ const WORDS: Record<ActiveKind, string> = {
   "associated-files": "files attached to parts of it",
 };
 
+const verb = (kind: ActiveKind): string => (kind === "rendition" ? "was" : "were");
+
 export type Decision = {
   removed: ReadonlySet<ActiveKind>;
   /** Would be removed, were the document not signed by others. */
@@ -52,7 +54,13 @@ export function activeContentWarnings(found: ReadonlyMap<ActiveKind, number>, de
     const count = found.get(kind);
     if (count === undefined) return [];
     return decision.removed.has(kind)
-      ? [{ code: `${kind}-removed`, message: `The document contained ${WORDS[kind]}, which were removed.`, count }]
+      ? [
+          {
+            code: `${kind}-removed`,
+            message: `The document contained ${WORDS[kind]}, which ${verb(kind)} removed.`,
+            count,
+          },
+        ]
       : [{ code: kind, message: `The document contains ${WORDS[kind]}.`, count }];
   });
   if (!decision.spared) return warnings;

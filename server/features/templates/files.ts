@@ -10,8 +10,8 @@ import { presentFile } from "./present.ts";
 import * as store from "./store.ts";
 
 /**
- * Takes a PDF as the base of a template. Kept are the upload as it came and, where it had to be repaired or decrypted so
- * that revisions can be appended to it, the PDF that counts.
+ * Takes a PDF as the base of a template. Kept are the upload as it came and, where it had to be repaired or decrypted or
+ * lost its active content, the PDF that counts.
  * @throws AppError `unsupported-media-type`, `invalid-document`, `not-found` when the template was deleted meanwhile
  */
 export async function uploadFile(
@@ -21,7 +21,9 @@ export async function uploadFile(
   remember: Remember | null,
 ): Promise<TemplateFile> {
   if (body.contentType === docx) throw wordComesLater();
-  const found = await inspected(deps.pool.run("inspect", { pdf: body.bytes, maxPages: templateLimits.pages }));
+  const activeContent = deps.config.activeContent ?? null;
+  const about = { pdf: body.bytes, maxPages: templateLimits.pages, activeContent };
+  const found = await inspected(deps.pool.run("inspect", about));
   const source = await deps.blobs.put(body.bytes);
   const base = found.pdf === null ? source : await deps.blobs.put(found.pdf);
   const row: store.TemplateFileRow = {

@@ -6,6 +6,7 @@ import { Failure } from "../../../../shared/ui/Failure.tsx";
 import type { SaveStatus } from "./draft-store.ts";
 import { explain } from "./explain.ts";
 import type { Draft } from "./model.ts";
+import { warningText } from "./warning-text.ts";
 import { placeName } from "./words.ts";
 
 type Props = {
@@ -41,8 +42,8 @@ export function DraftNotices(props: Props) {
         <div className="notice">
           <strong>{t("upload.warnings")}</strong>
           <ul className="plain-list">
-            {warnings.map(({ code, message, page }) => (
-              <li key={`${code} ${page ?? ""}`}>{message}</li>
+            {warnings.map((warning) => (
+              <li key={`${warning.code} ${warning.page ?? ""}`}>{warningText(t, warning)}</li>
             ))}
           </ul>
         </div>

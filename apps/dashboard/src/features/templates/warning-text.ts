@@ -1,0 +1,52 @@
+import type { Warning } from "../../../../../server/features/templates/contract.ts";
+import type { translator } from "../../../../shared/i18n.ts";
+
+/** What the service says about an upload, in the reader's language. */
+
+const known = [
+  "repaired",
+  "decrypted",
+  "signatures-removed",
+  "already-signed",
+  "form-fields",
+  "portfolio",
+  "missing-content",
+  "active-content",
+  "active-content-kept",
+  "javascript",
+  "javascript-removed",
+  "launch",
+  "launch-removed",
+  "submit-form",
+  "submit-form-removed",
+  "reset-form",
+  "reset-form-removed",
+  "import-data",
+  "import-data-removed",
+  "remote-link",
+  "remote-link-removed",
+  "embedded-link",
+  "embedded-link-removed",
+  "rendition",
+  "rendition-removed",
+  "movie",
+  "movie-removed",
+  "sound",
+  "sound-removed",
+  "rich-media",
+  "rich-media-removed",
+  "3d",
+  "3d-removed",
+  "embedded-files",
+  "embedded-files-removed",
+  "file-attachment",
+  "file-attachment-removed",
+  "associated-files",
+  "associated-files-removed",
+] as const;
+type Known = (typeof known)[number];
+const isKnown = (code: string): code is Known => known.some((one) => one === code);
+
+/** Codes without a sentence here are said as the service says them. */
+export const warningText = (t: ReturnType<typeof translator<"templates">>, { code, message, page }: Warning): string =>
+  isKnown(code) ? t(`warning.${code}`, { page }) : message;
