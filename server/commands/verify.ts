@@ -30,7 +30,7 @@ export const verify: Command = {
     "signet verify FILE… --server URL [--keys keys.json] [--trust ca.pem] [--trust-timestamps tsa.pem]   against another installation, keys pinned from outside",
     "signet verify FILE… --bundle evidence.zip [--keys keys.json] [--trust ca.pem] [--trust-timestamps tsa.pem]   without any server; FILE may be the bundle itself",
     "--trust is for the authorities of seals, --trust-timestamps for those that vouch for time stamps alone",
-    "--json prints one object a file: file, verdict, exitCode, causes, problems, sha256, size, certificateOf, steps, seals, testMode, evidence",
+    "--json prints one object a file: file, verdict, exitCode, causes, problems, sha256, size, certificateOf, unproven, steps, seals, testMode, evidence",
     "verdicts: valid (0) · unpinned, test, incomplete, not-anchored, no-document (2) · unknown, invalid, unreadable (1); docs/verification.md explains each cause",
     "exit code: 0 all proven, 2 some consistent but not proven, 1 anything wrong",
   ],

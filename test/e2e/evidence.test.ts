@@ -92,7 +92,10 @@ test("a good bundle is amber until its key and authority are named, then green",
   await pin(seen, pins);
   await seen.page.getByRole("heading", { name: "Proven", exact: true }).waitFor();
   const others = seen.page.locator('li:not([data-ok="true"])');
-  expect(await others.evaluateAll((items) => items.map((item) => item.dataset.step))).toEqual(["token"]);
+  const noted = await others.evaluateAll((items) => items.map((item) => item.dataset.step));
+  // Two that explain, and the validity of a key that was only named.
+  expect(noted).toEqual(["token", "files", "files", "files"]);
+  await seen.page.getByText("verify.html only explains: nothing proves what it says.").waitFor();
   // The loose files, as they lie on the stick; and the file that somebody holds beside the bundle.
   const loose = [...files].map(([name, bytes]) => ({
     name: path.basename(name),
@@ -104,6 +107,10 @@ test("a good bundle is amber until its key and authority are named, then green",
   const sealed = files.get(bundleFiles.document) ?? new Uint8Array(0);
   expect(await verdictOf(seen, [zipOf(files), held(sealed)])).toBe("valid");
   expect(await verdictOf(seen, [zipOf(files), held(Uint8Array.of(...sealed, 10))])).toBe("invalid");
+  const certificate = files.get(bundleFiles.certificate) ?? new Uint8Array(0);
+  expect(await verdictOf(seen, [zipOf(files), held(certificate)])).toBe("valid");
+  await seen.page.getByText(/The file that you added is the certificate of completion of envelope env_\w+;/).waitFor();
+  expect(await verdictOf(seen, [zipOf(files), held(Uint8Array.of(...certificate, 10))])).toBe("invalid");
   expect(seen.requests).toEqual([pathToFileURL(page).href]);
   expect(seen.troubles).toEqual([]);
   expect(await seriousFindings(seen.page)).toEqual([]);

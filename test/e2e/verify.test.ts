@@ -1,4 +1,5 @@
 import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -21,6 +22,8 @@ let browser: Browser;
 let app: TestAppliance;
 let folder: string;
 let sealed: Buffer;
+let certificate: Buffer;
+let envelope: string;
 let plain: Buffer;
 
 beforeAll(async () => {
@@ -31,6 +34,9 @@ beforeAll(async () => {
   const id = await sealedEnvelope(app, clock, await publishTemplate(app));
   const response = await app.call(`/v1/envelopes/${id}/document?version=sealed`);
   sealed = Buffer.from(await response.arrayBuffer());
+  const standalone = await app.call(`/v1/envelopes/${id}/document?version=certificate`);
+  certificate = Buffer.from(await standalone.arrayBuffer());
+  envelope = id;
   await app.jobs.idle();
   plain = Buffer.from(await samplePdf({ pages: 1 }));
 });
@@ -127,6 +133,35 @@ test("several files in turn, each with the words of its own state", async () => 
   await page.getByRole("button", { name: "Choose files" }).waitFor();
   expect(troubles).toEqual([]);
   await context.close();
+});
+
+test("a certificate of completion is genuine as what it is, and red once it is changed", async () => {
+  for (const [locale, words] of [
+    ["en-GB", ["This is a genuine certificate of completion", "SHA-256 of the document"]],
+    ["de-DE", ["Dieses Abschlusszertifikat ist echt", "SHA-256 des Dokuments"]],
+  ] as const) {
+    const { page, context, troubles } = await visit(browser, { ...desktop, locale });
+    await page.goto(`${app.url}/verify`);
+    const changed = Buffer.from(certificate);
+    changed[400] = (changed[400] ?? 0) ^ 1;
+    await choose(page, file("certificate.pdf", certificate), file("changed.pdf", changed));
+    await page.getByRole("heading", { name: words[0] }).waitFor();
+    await page.locator(".report").nth(1).waitFor();
+    expect(await verdicts(page)).toEqual(["certificate", "altered"]);
+    const genuine = page.locator(".report").first();
+    await genuine.getByText(envelope, { exact: true }).waitFor();
+    const documentSha256 = createHash("sha256").update(sealed).digest("hex");
+    const fact = genuine.locator(`dt:text-is("${words[1]}") + dd`).first();
+    expect(await fact.textContent()).toBe(documentSha256);
+    expect(await genuine.locator('.steps li[data-state="fails"]').count()).toBe(0);
+    const steps = genuine.locator(".steps li");
+    expect(await steps.evaluateAll((items) => items.map((item) => item.getAttribute("data-step")))).toEqual(
+      expect.arrayContaining(["certificate", "entry", "leaf", "path", "anchor", "signature", "key", "seal"]),
+    );
+    expect(await seriousFindings(page)).toEqual([]);
+    expect(troubles).toEqual([]);
+    await context.close();
+  }
 });
 
 test("a protected file, and one that another system signed, are told apart; a page that is not there is", async () => {

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { canonicalize, type Json } from "../../kernel/canonical.ts";
 import { AuditEntry } from "../envelopes/audit-contract.ts";
 import { type AnchorKey, AnchorKeys } from "../keys/contract.ts";
-import { fromBase64 } from "./anchor.ts";
+import { fromBase64, toBase64 } from "./anchor.ts";
 import { bundleFiles, type Files } from "./bundle-contents.ts";
 import { Anchor, InclusionProof, Leaf } from "./contract.ts";
 import { CheckFault } from "./verify.ts";
@@ -39,7 +39,8 @@ function jsonOf<T>(files: Files, name: string, schema: z.ZodType<T>): T {
   }
   if (canonicalize(value) !== text) throw fault("file-not-canonical", name);
   const parsed = schema.safeParse(value);
-  if (!parsed.success) throw fault("file-wrong", name);
+  // A member that nobody knows is one that nobody checks.
+  if (!parsed.success || canonicalize(z.json().parse(parsed.data)) !== text) throw fault("file-wrong", name);
   return parsed.data;
 }
 
@@ -55,7 +56,7 @@ export function readBundle(files: Files): BundleEvidence {
     audit: jsonOf(files, bundleFiles.audit, z.array(AuditEntry)),
     leaf: jsonOf(files, bundleFiles.leaf, Leaf),
     proof: jsonOf(files, bundleFiles.proof, InclusionProof),
-    anchor: jsonOf(files, bundleFiles.anchor, Anchor),
+    anchor: anchorOf(files),
     keys: jsonOf(files, bundleFiles.keys, AnchorKeys).keys,
     authorities: {
       seals: authoritiesIn(files, bundleFiles.authorities),
@@ -67,6 +68,25 @@ export function readBundle(files: Files): BundleEvidence {
   };
   if (!isStripped(files)) for (const name of [bundleFiles.document, bundleFiles.certificate]) fileOf(files, name);
   return evidence;
+}
+
+/** Base64 may be spelt in several ways (RFC 4648 §3.5): only one of them is taken. */
+function anchorOf(files: Files): Anchor {
+  const anchor = jsonOf(files, bundleFiles.anchor, Anchor);
+  const { signature, timestampToken, sequence, previousAnchorHash, consistency } = anchor;
+  const spelt = [signature, timestampToken ?? ""].every((text) => isCanonicalBase64(text));
+  // The first anchor has none before it.
+  const first = sequence === 1 ? previousAnchorHash === null && consistency.length === 0 : previousAnchorHash !== null;
+  if (!spelt || !first) throw fault("file-wrong", bundleFiles.anchor);
+  return anchor;
+}
+
+function isCanonicalBase64(text: string): boolean {
+  try {
+    return toBase64(fromBase64(text)) === text;
+  } catch {
+    return false;
+  }
 }
 
 /** Without documents, as after deletion: such a bundle proves a copy that somebody kept. */
@@ -84,11 +104,23 @@ function textOf(files: Files, name: string): string {
 
 function authoritiesIn(files: Files, name: string): Uint8Array[] {
   const text = textOf(files, name);
+  const certificates = readablePems(text);
+  // Nothing stands between them, and each is written in one way (RFC 7468 §3).
+  if (certificates?.map(pemText).join("") !== text) throw fault("file-wrong", name);
+  return certificates;
+}
+
+function readablePems(text: string): Uint8Array[] | undefined {
   try {
     return pemsIn(text);
   } catch {
-    throw fault("file-wrong", name);
+    return undefined;
   }
+}
+
+function pemText(der: Uint8Array): string {
+  const lines = toBase64(der).match(/.{1,64}/g) ?? [];
+  return `-----BEGIN CERTIFICATE-----\n${lines.join("\n")}\n-----END CERTIFICATE-----\n`;
 }
 
 /** DER of every certificate in a PEM text. @throws TypeError when one is not base64 */

@@ -38,7 +38,7 @@ and the attachments are therefore not here; their hashes are. A copy that somebo
   certificates.pem  the authorities behind the seals
   timestamp-certificates.pem  those of outside time-stamping authorities, when one has stamped: for time stamps alone
   verify.html       checks all of it in a browser, without a network; give it the ZIP file
-This text and verify.html explain; they prove nothing.
+This text and verify.html explain; they prove nothing. Nor does "consistency" in anchor.json, which leads from the anchor before.
 
 What to trust
 A bundle brings its own keys, so a forger could bring his. Compare these two with what you know from elsewhere:

@@ -12,6 +12,7 @@ import {
   namingEntry,
 } from "./bundle-contents.ts";
 import { type BundleEvidence, isStripped, readBundle } from "./bundle-read.ts";
+import { checkKeys, type Unproven, unprovenIn } from "./bundle-unproven.ts";
 import { checkNamed, entryHash, isSealOf } from "./certificate-check.ts";
 import { checkpointStep } from "./checkpoint-check.ts";
 import type { Leaf } from "./contract.ts";
@@ -55,6 +56,8 @@ export type BundleReport = {
   document: { sha256: string; size: number; seals: SealReport } | null;
   /** What the file that somebody holds certifies, when it is a certificate of completion and not the document. */
   certificateOf: { envelope: string; documentSha256: string } | null;
+  /** Every file, and part of one, that proves nothing, or is not there: all the rest is verified. */
+  unproven: Unproven[];
   /** What the bundle brings along, to be compared with what is known from elsewhere. */
   anchorKid: string | null;
   authorities: string[];
@@ -74,6 +77,7 @@ export const unreadableBundle = (finding: Finding): BundleReport => ({
   evidence: null,
   document: null,
   certificateOf: null,
+  unproven: [],
   anchorKid: null,
   authorities: [],
   timestampAuthorities: [],
@@ -110,6 +114,8 @@ export async function checkBundle(
   const evidence = verifyEvidence({ sha256: documentHash, leaf, proof, anchor, keys, pinnedKids });
   const missing: Finding = { ok: null, code: "document-deleted", bytes: evidence.steps[0]?.bytes ?? [] };
   const certificate = await certificateSteps(files, bundle, under, checks.pdf);
+  const known = { keys: pins.keys ?? [], authorities: [...pins.certificates, ...(pins.timestamps ?? [])] };
+  const unproven = unprovenIn(files, bundle, known);
   const sealsPinned = pdf ? (examined?.pinned ?? false) : pins.certificates.length > 0;
   const steps: Step[] = [
     ...(naming ? [stepOf("certificate", checkNamed(naming, fileHash))] : []),
@@ -117,7 +123,9 @@ export async function checkBundle(
     // The anchor's signature does not cover the token: a forger may bring one, and its authority.
     await tokenStep(anchor, trustedOf(authorities, pins).timestamps, checks.token),
     checkpointStep(bundle.note, { anchor, keys }),
+    stepOf("keys", checkKeys(bundle, pins.keys ?? [])),
     stepOf("files", checkNames(files)),
+    ...unproven.map(({ file, part, reason }) => stepOf("files", { ok: null, code: reason, values: { file, part } })),
     ...(held ? checkOwnDocument(files, leaf) : []),
     guarded("audit", () => checkAudit(bundle)),
     ...checkLater(bundle).map((finding) => stepOf("audit", finding)),
@@ -135,6 +143,7 @@ export async function checkBundle(
     evidence: bundle,
     document: pdf && seals ? { sha256: fileHash, size: pdf.length, seals } : null,
     certificateOf: naming ? { envelope: leaf.envelope, documentSha256: leaf.documentSha256 } : null,
+    unproven,
     anchorKid: anchor.kid,
     authorities: authorities.seals.map((der) => toHex(sha256(der))),
     timestampAuthorities: authorities.timestamps.map((der) => toHex(sha256(der))),

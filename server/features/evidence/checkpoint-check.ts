@@ -1,7 +1,7 @@
 import { verify as verifyEd25519 } from "@noble/ed25519";
 import type { AnchorKey } from "../keys/contract.ts";
 import { fromBase64, toHex } from "./anchor.ts";
-import { keyId, readCheckpoint } from "./checkpoint.ts";
+import { keyId, noteOf, readCheckpoint } from "./checkpoint.ts";
 import type { Anchor, AnchorWitnesses } from "./contract.ts";
 import { type Finding, guarded, type Step, sha256, stepOf } from "./verify.ts";
 
@@ -29,6 +29,8 @@ function checkNote(given: string | null, { anchor, keys }: { anchor: Anchor; key
     note.treeSize === anchor.treeSize &&
     toHex(note.root) === anchor.rootHash &&
     own !== undefined &&
+    // One signature, and each part written in the one way: nothing else in the note is anybody's word.
+    given === noteOf(sha256, new TextDecoder().decode(note.text), own.name, key?.x ?? "", own.signature) &&
     toHex(own.keyId) === toHex(keyId(sha256, own.name, publicKey)) &&
     verifyEd25519(own.signature, note.text, publicKey, { zip215: false });
   return {

@@ -1,4 +1,4 @@
-import { fromBase64, fromHex } from "./anchor.ts";
+import { fromBase64, fromHex, toBase64 } from "./anchor.ts";
 import type { Sha256 } from "./merkle.ts";
 
 /** Anchors as checkpoints of C2SP tlog-checkpoint: signed notes that the tools of public logs read. Isomorphic. */
@@ -64,8 +64,4 @@ export function readCheckpoint(note: string): Checkpoint {
       return { name, keyId: bytes.subarray(0, 4), signature: bytes.subarray(4) };
     });
   return { text: utf8.encode(text), origin, treeSize: Number(size), root: fromBase64(root), signatures };
-}
-
-function toBase64(bytes: Uint8Array): string {
-  return btoa(String.fromCharCode(...bytes));
 }

@@ -7,7 +7,7 @@ import { TaskCrashed, TaskTimeout } from "../../kernel/pool.ts";
 import { type AnchorKey, AnchorKeys } from "../keys/contract.ts";
 import { authorities, publicAnchorKeys } from "../keys/service.ts";
 import { toHex } from "./anchor.ts";
-import { type BundleChecks, checkBundle, type Pins } from "./bundle.ts";
+import { type BundleChecks, type BundleReport, checkBundle, type Pins } from "./bundle.ts";
 import { verifyCertificate } from "./certificate-check.ts";
 import { type Leaf, VerifyResult } from "./contract.ts";
 import { certificatesIn, derOf } from "./pem.ts";
@@ -59,6 +59,8 @@ export type FileReport = {
   evidence: Known | null;
   /** What the file certifies, when it is a certificate of completion and not a sealed document. */
   certificateOf: { envelope: string; documentSha256: string } | null;
+  /** Of a bundle: each file, and part of one, that proves nothing, or is not there. */
+  unproven: BundleReport["unproven"];
   /** Every check: leaf, path, anchor, signature, key, what else a bundle holds, and the PDF's own. */
   steps: Step[];
   /** What is wrong, one code a cause. */
@@ -157,7 +159,7 @@ export async function verifyFile(
   const wrong = leaf === null && !tooComplex ? "unknown" : "invalid";
   const verdict = steps.some(({ ok }) => ok === false) ? wrong : holding;
   const certificateOf = certificate ? certifiedBy(certificate) : null;
-  const about = { sha256: seals.sha256, size: bytes.length, certificateOf };
+  const about = { sha256: seals.sha256, size: bytes.length, certificateOf, unproven: [] };
   return { ...judged(verdict, steps), ...about, seals, testMode, evidence };
 }
 
@@ -199,12 +201,13 @@ export async function verifyBundle(
     inflateRawSync(bytes, { maxOutputLength: Math.min(size + 1, largestBundle) }),
   );
   const report = await checkBundle(files, pins, checksOf(deps), held);
-  const { verdict, steps, evidence, document, certificateOf, testMode } = report;
+  const { verdict, steps, evidence, document, certificateOf, unproven, testMode } = report;
   return {
     ...judged(verdict, steps),
     sha256: document?.sha256 ?? null,
     size: document?.size ?? null,
     certificateOf,
+    unproven,
     seals: document?.seals ?? null,
     testMode: evidence && testMode,
     evidence: evidence && {

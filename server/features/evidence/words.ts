@@ -14,6 +14,7 @@ const en = {
     token: "A time stamp over the record",
     checkpoint: "The note for witnesses of the record",
     witnesses: "Witnesses that hold the record too",
+    keys: "The published keys in the evidence",
     files: "The files of the evidence",
     audit: "The audit trail is whole",
     entry: "The audit entry that names the certificate",
@@ -54,7 +55,7 @@ const en = {
     "token-broken": "The time stamp of the anchor does not hold: {problems}",
     "checkpoint-fits": "The checkpoint note signs the same tree with the same key.",
     "checkpoint-differs": "The checkpoint note is not that of the anchor.",
-    "checkpoint-absent": "There is no checkpoint note of this anchor.",
+    "checkpoint-absent": "There is no checkpoint note of this anchor here.",
     "witnesses-told":
       "By the service's own account {count} {count|witness|witnesses} took this anchor. Ask {count|it|one of them} for it: it must be the same.",
     "audit-fits": "The audit trail is whole: {count} {count|entry|entries}, of which the leaf fixes the first {fixed}.",
@@ -70,8 +71,22 @@ const en = {
     "attachment-missing": "The attachment {file} is missing.",
     "attachments-unnamed":
       "{count} {count|attachment is one|attachments are those} that people added; the trail does not say whether others were submitted too.",
-    "files-known":
-      "{count} {count|file|files}, and none that is not checked. README.txt and verify.html only explain: nothing proves what they say.",
+    "keys-fit": "keys.json holds {count} {count|key|keys}, each with its own thumbprint, and the anchor's among them.",
+    "keys-contradicted": "keys.json gives the key {kid} another validity than the one that is known from elsewhere.",
+    "keys-twice": "keys.json holds a key twice.",
+    "files-known": "{count} {count|file|files}, each of them one of an evidence bundle.",
+    "unproven-explains": "{file} only explains: nothing proves what it says.",
+    "unproven-missing":
+      "{file} is missing. Nothing here depends on it, and nothing tells whether this evidence came with it.",
+    "unproven-consistency":
+      "{file}: nothing proves “{part}”. It leads from the anchor before this one, which is not part of the evidence; nothing here depends on it.",
+    "unproven-validity":
+      "{file}: the validity of the anchor's key {part} is not confirmed by keys that are known from elsewhere.",
+    "unproven-key":
+      "{file}: nothing proves the key {part}. It did not sign this anchor, and nothing here depends on it.",
+    "unproven-key-missing": "{file} lacks the key {part}, which is known from elsewhere. Nothing here depends on it.",
+    "unproven-authority":
+      "{file}: nothing proves the authority {part}. It is not among those that are trusted from elsewhere.",
     "file-strange": "{file} is none of the files of an evidence bundle: nobody vouches for it.",
     "file-missing": "{file} is missing.",
     "file-not-canonical": "{file} is not in its canonical form (RFC 8785).",
@@ -209,6 +224,7 @@ const de: Words = {
     token: "Ein Zeitstempel über das Verzeichnis",
     checkpoint: "Die Notiz für Zeugen des Verzeichnisses",
     witnesses: "Zeugen, die das Verzeichnis ebenfalls haben",
+    keys: "Die veröffentlichten Schlüssel im Nachweis",
     files: "Die Dateien des Nachweises",
     audit: "Das Protokoll ist vollständig",
     entry: "Der Protokolleintrag, der das Zertifikat nennt",
@@ -249,7 +265,7 @@ const de: Words = {
     "token-broken": "Der Zeitstempel des Ankers stimmt nicht: {problems}",
     "checkpoint-fits": "Die Checkpoint-Notiz unterschreibt denselben Baum mit demselben Schlüssel.",
     "checkpoint-differs": "Die Checkpoint-Notiz ist nicht die des Ankers.",
-    "checkpoint-absent": "Zu diesem Anker gibt es keine Checkpoint-Notiz.",
+    "checkpoint-absent": "Zu diesem Anker gibt es hier keine Checkpoint-Notiz.",
     "witnesses-told":
       "Nach Angabe des Dienstes {count|hat|haben} {count} {count|Zeuge|Zeugen} diesen Anker übernommen. Fragen Sie {count|ihn|einen davon} danach: Es muss derselbe sein.",
     "audit-fits":
@@ -267,8 +283,25 @@ const de: Words = {
     "attachment-missing": "Die Anlage {file} fehlt.",
     "attachments-unnamed":
       "{count} {count|Anlage ist eine hinzugefügte|Anlagen sind hinzugefügte}; das Protokoll sagt nicht, ob noch andere eingereicht wurden.",
-    "files-known":
-      "{count} {count|Datei|Dateien}, und keine, die nicht geprüft wird. README.txt und verify.html erklären nur: Was darin steht, beweist nichts.",
+    "keys-fit":
+      "keys.json enthält {count} Schlüssel, {count|mit seinem eigenen Fingerabdruck, und er ist der|jeden mit seinem eigenen Fingerabdruck, darunter den} des Ankers.",
+    "keys-contradicted":
+      "keys.json gibt dem Schlüssel {kid} eine andere Gültigkeit als die, welche von anderswo bekannt ist.",
+    "keys-twice": "keys.json enthält einen Schlüssel doppelt.",
+    "files-known": "{count} {count|Datei, die zu einem Nachweis gehört|Dateien, die alle zu einem Nachweis gehören}.",
+    "unproven-explains": "{file} erklärt nur: Was darin steht, beweist nichts.",
+    "unproven-missing":
+      "{file} fehlt. Nichts hier hängt davon ab, und nichts sagt, ob die Datei zu diesem Nachweis gehörte.",
+    "unproven-consistency":
+      "{file}: Nichts beweist „{part}“. Es führt vom vorigen Anker hierher, der nicht zum Nachweis gehört; nichts hier hängt davon ab.",
+    "unproven-validity":
+      "{file}: Die Gültigkeit des Ankerschlüssels {part} ist durch keine Schlüssel bestätigt, die von anderswo bekannt sind.",
+    "unproven-key":
+      "{file}: Nichts beweist den Schlüssel {part}. Er hat diesen Anker nicht unterschrieben, und nichts hier hängt davon ab.",
+    "unproven-key-missing":
+      "In {file} fehlt der Schlüssel {part}, der von anderswo bekannt ist. Nichts hier hängt davon ab.",
+    "unproven-authority":
+      "{file}: Nichts beweist die Stelle {part}. Sie gehört nicht zu denen, denen von anderswo vertraut wird.",
     "file-strange": "{file} ist keine Datei eines Nachweises: Niemand bürgt dafür.",
     "file-missing": "{file} fehlt.",
     "file-not-canonical": "{file} steht nicht in der festgelegten Form (RFC 8785).",
