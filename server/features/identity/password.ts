@@ -1,6 +1,5 @@
 import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from "node:crypto";
-import { networkOf } from "../../kernel/client-ip.ts";
-import { AppError } from "../../kernel/errors.ts";
+import { createTurns } from "./turns.ts";
 
 type Cost = { N: number; r: number; p: number };
 
@@ -11,7 +10,7 @@ const keyLength = 32;
 /**
  * Salted scrypt hash of a password, with its cost, so that a later version may raise it.
  * @param ip of the client who has it computed; null on the command line
- * @throws AppError `service-unavailable` when too many wait
+ * @throws NoTurn `rate-limited` when too many of this client wait, `service-unavailable` when too many of all do
  */
 export async function hashPassword(password: string, ip: string | null = null): Promise<string> {
   const salt = randomBytes(16);
@@ -24,7 +23,7 @@ const nobodysHash = `scrypt$${cost.N}$${cost.r}$${cost.p}$${randomBytes(16).toSt
 
 /**
  * Always does the work of one hash, also for an account without a password and for none at all (null).
- * @throws AppError `service-unavailable` when too many wait
+ * @throws NoTurn `rate-limited` when too many of this client wait, `service-unavailable` when too many of all do
  */
 export async function verifyPassword(
   password: string,
@@ -54,49 +53,21 @@ function parse(hash: string): { cost: Cost; salt: Buffer; key: Buffer } | null {
   };
 }
 
-/** Each computation takes 128 MiB and a thread that files and the database need too, so a flood of sign-ins waits or is refused. */
-const atOnce = 2;
-const mostWaiting = 16;
-/** Nobody fills the queue alone: so many of a client's computations wait, and so many of the /48 around an IPv6 client. */
-const mostOfNetwork = 2;
-const mostAround = 6;
-type Waiter = { near: string | null; around: string | null; proceed: () => void };
-let running = 0;
-const waiting: Waiter[] = [];
+/**
+ * Each computation takes 128 MiB and a thread that files and the database need too, so two run and the others wait: some five
+ * seconds when all places are taken. Ten places are enough for an office that signs in at the same moment.
+ */
+const inTurn = createTurns({ atOnce: 2, waiting: 40, ofNetwork: 10, around: 20 });
 
-async function derive(password: string, salt: Buffer, { N, r, p }: Cost, ip: string | null): Promise<Buffer> {
-  await enter(ip);
+function derive(password: string, salt: Buffer, { N, r, p }: Cost, ip: string | null): Promise<Buffer> {
   const options: ScryptOptions = { N, r, p, maxmem: 256 * N * r };
-  try {
-    // NFKC, so that a password typed on another keyboard or system is the same password (NIST SP 800-63B §5.1.1.2).
-    return await new Promise((resolve, reject) => {
-      scrypt(password.normalize("NFKC"), salt, keyLength, options, (error, key) =>
-        error ? reject(error) : resolve(key),
-      );
-    });
-  } finally {
-    leave();
-  }
-}
-
-async function enter(ip: string | null): Promise<void> {
-  if (running < atOnce) {
-    running += 1;
-    return;
-  }
-  const near = ip === null ? null : networkOf(ip);
-  const around = ip === null ? null : networkOf(ip, 48);
-  const full =
-    waiting.length >= mostWaiting ||
-    (near !== null && waiting.filter((waiter) => waiter.near === near).length >= mostOfNetwork) ||
-    (around !== null && waiting.filter((waiter) => waiter.around === around).length >= mostAround);
-  if (full) throw new AppError("service-unavailable", { retryAfter: 5 });
-  // Whoever leaves hands the place over, so the count stays.
-  await new Promise<void>((proceed) => waiting.push({ near, around, proceed }));
-}
-
-function leave(): void {
-  const next = waiting.shift();
-  if (next) next.proceed();
-  else running -= 1;
+  // NFKC, so that a password typed on another keyboard or system is the same password (NIST SP 800-63B §5.1.1.2).
+  const typed = password.normalize("NFKC");
+  return inTurn(
+    ip,
+    () =>
+      new Promise((resolve, reject) => {
+        scrypt(typed, salt, keyLength, options, (error, key) => (error ? reject(error) : resolve(key)));
+      }),
+  );
 }

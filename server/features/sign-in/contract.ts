@@ -219,7 +219,7 @@ export const setPassword = endpoint({
   summary: "Set a first password; needs a sign-in of the last 15 minutes and ends the other sessions",
   body: json(z.strictObject({ password: NewPassword })),
   responses: { 200: { kind: "json", schema: DashboardSession } },
-  errors: ["fresh-sign-in-required", "conflict"],
+  errors: ["fresh-sign-in-required", "conflict", "rate-limited"],
 });
 
 export const changePassword = endpoint({

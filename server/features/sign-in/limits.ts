@@ -1,6 +1,7 @@
 import type { Deps } from "../../kernel/deps.ts";
 import { AppError } from "../../kernel/errors.ts";
 import type { RateRule } from "../../kernel/rate-limits.ts";
+import { NoTurn } from "../identity/turns.ts";
 
 /** Limits by address or person (specification, Limits), on top of those by client address in the contract. */
 export const signUps: RateRule = { name: "sign-up-address", points: 5, seconds: 60 * 60 };
@@ -18,7 +19,7 @@ export async function take({ limits }: Pick<Deps, "limits">, rule: RateRule, key
 }
 
 /**
- * Counts what is tried; what was refused for want of room did not happen.
+ * Counts what is tried; what came to no turn did not happen.
  * @throws AppError `rate-limited`, and whatever the work throws
  */
 export async function counted<T>(
@@ -31,7 +32,7 @@ export async function counted<T>(
   try {
     return await work();
   } catch (error) {
-    if (error instanceof AppError && error.code === "service-unavailable") await deps.limits.giveBack(rule, key);
+    if (error instanceof NoTurn) await deps.limits.giveBack(rule, key);
     throw error;
   }
 }

@@ -3,6 +3,7 @@ import { AppError } from "../../kernel/errors.ts";
 import type { RequestInfo } from "../../kernel/request.ts";
 import { hashPassword, isOutdated, verifyPassword } from "../identity/password.ts";
 import { changePerson, personByEmail } from "../identity/people.ts";
+import { NoTurn } from "../identity/turns.ts";
 import { begin, noteRefusal, type SignedIn } from "./begin.ts";
 import { beginPasswordTry, forgetTry } from "./tries.ts";
 
@@ -21,10 +22,8 @@ export async function signInWithPassword(
   try {
     return await compare(deps, input, tried, request);
   } catch (error) {
-    // What was refused for want of room was not compared.
-    if (error instanceof AppError && error.code === "service-unavailable") {
-      await deps.db.tx((tx) => forgetTry(tx, tried));
-    }
+    // What came to no turn was not compared.
+    if (error instanceof NoTurn) await deps.db.tx((tx) => forgetTry(tx, tried));
     throw error;
   }
 }
@@ -39,7 +38,7 @@ async function compare(
   const hash = person?.password_hash ?? null;
   const good = await verifyPassword(input.password, hash, request.ip);
   if (!good || !person || hash === null) throw refused(deps, request);
-  const better = isOutdated(hash) ? await hashPassword(input.password, request.ip) : null;
+  const better = isOutdated(hash) ? await rehash(input.password, request.ip) : null;
   return await deps.db.tx(async (tx) => {
     const now = await personByEmail(tx, input.email);
     // The password may have been changed while it was compared.
@@ -48,6 +47,16 @@ async function compare(
     if (better !== null) await changePerson(tx, person.id, { password_hash: better });
     return await begin(tx, deps, person.id, "password", request);
   });
+}
+
+/** The next sign-in may do it as well. */
+async function rehash(password: string, ip: string): Promise<string | null> {
+  try {
+    return await hashPassword(password, ip);
+  } catch (error) {
+    if (error instanceof NoTurn) return null;
+    throw error;
+  }
 }
 
 function refused(deps: Deps, request: RequestInfo): AppError {
