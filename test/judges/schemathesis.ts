@@ -176,6 +176,7 @@ signerToken = { bearer = ${text(given.signer)} }
 viewerToken = { bearer = ${text(given.viewer)} }
 
 [checks]
+positive_data_acceptance = { expected-statuses = ["2xx", "3xx", 401, 403, 404, 409, 412, 416, 429, "5xx"] }
 negative_data_rejection = { expected-statuses = [400, 401, 403, 404, 405, 406, 409, 412, 413, 415, 422, 429, "5xx"] }
 
 [dictionaries]
