@@ -82,7 +82,8 @@ function place(from: string, to: string, mode: number): void {
 
 /** By the program that is packed, so that the page names its version and the completion its commands. */
 function printedBy(release: Release, args: readonly string[]): string {
-  const [node, main] = [path.join(release.folder, "bin/node"), path.join(release.folder, "server/main.ts")];
+  const node = path.join(release.folder, "bin/node");
+  const main = path.join(release.folder, "server/main.ts");
   // No cache of compiled code may be left in the release, and no setting of here counts.
   const env = { PATH: process.env.PATH, NODE_DISABLE_COMPILE_CACHE: "1" };
   return execFileSync(node, [main, ...args], { env, cwd: release.folder, encoding: "utf8" });

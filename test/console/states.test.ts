@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { createServer as createHttpServer } from "node:http";
 import { createServer, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
@@ -7,6 +7,7 @@ import path from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { startFaultBeside } from "../../server/kernel/wire.ts";
+import { forbid } from "../harness/another-user.ts";
 import { startAppliance } from "../harness/appliance.ts";
 import { axeFinds } from "./axe.ts";
 import { startMain } from "./main-process.ts";
@@ -131,13 +132,7 @@ test("broken: the cause in its own words, a restart and the log", async () => {
 test("not allowed: which group it takes, and nothing that only an administrator could do", async () => {
   const { page, done } = await show(path.join(folder, "locked.sock"), false, "Stopped");
   const socket = await listen(createServer(), "locked.sock");
-  const { getuid, seteuid } = process;
-  if (!getuid || !seteuid) throw new Error("this machine has no users");
-  // Root may open every socket: be somebody else for as long as this takes.
-  if (getuid() === 0) {
-    seteuid(65_534);
-    closers.unshift(() => seteuid(0));
-  } else chmodSync(socket, 0);
+  closers.unshift(forbid(socket));
   await page.getByRole("button", { name: "Check again" }).click();
   await page.getByRole("heading", { level: 1, name: "Not allowed", exact: true }).waitFor();
   await page.getByText("sudo usermod -aG signet-admin").waitFor();

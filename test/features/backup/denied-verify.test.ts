@@ -1,4 +1,4 @@
-import { chmod, mkdir, mkdtemp, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, expect, test } from "vitest";
@@ -7,29 +7,19 @@ import { runVerify } from "../../../server/features/backup/jobs.ts";
 import { readBackupState } from "../../../server/features/backup/service.ts";
 import { enqueue } from "../../../server/kernel/jobs.ts";
 import { systemActor } from "../../../server/kernel/wire.ts";
+import { forbid } from "../../harness/another-user.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
 import { endSteps } from "./helpers.ts";
 
 /** A backup that the service may not read is not looked at every minute and called waiting: it is said once what would help. */
 
-const { getuid, seteuid } = process;
-const allow: (() => Promise<void> | void)[] = [];
+const allow: (() => void)[] = [];
 let app: TestAppliance | undefined;
 afterEach(async () => {
-  for (const step of allow.splice(0)) await step();
+  for (const step of allow.splice(0)) step();
   await app?.stop();
   app = undefined;
 });
-
-/** Root may read everything: it is somebody else for as long as this takes. */
-async function forbid(folder: string): Promise<void> {
-  if (!getuid || !seteuid) throw new Error("this machine has no users");
-  await chmod(folder, getuid() === 0 ? 0o700 : 0);
-  if (getuid() === 0) {
-    seteuid(65_534);
-    allow.push(() => seteuid(0));
-  } else allow.push(() => chmod(folder, 0o700));
-}
 
 test("a verification that may not read its backup ends with what is to be done, and is begun again by hand", async () => {
   const folder = await mkdtemp(path.join(tmpdir(), "signet-denied-"));
@@ -45,7 +35,7 @@ test("a verification that may not read its backup ends with what is to be done, 
       .where("name", "=", runVerify.name)
       .execute();
   const actor = systemActor;
-  await forbid(backups);
+  allow.push(forbid(backups));
   await deps.db.tx((tx) => enqueue(tx, runVerify, { id: "20260101-000000000-abcdef", actor }));
   await jobs.idle();
   const [job] = await verifications();
@@ -53,7 +43,7 @@ test("a verification that may not read its backup ends with what is to be done, 
   expect(job?.last_error).toMatch(/EACCES.*must own the folder of the backups: chown -R \d+:\d+ /);
   expect((await readBackupState(deps, createActivity())).running).toBeNull();
 
-  for (const step of allow.splice(0)) await step();
+  for (const step of allow.splice(0)) step();
   // The process that rests is still somebody else.
   await endSteps();
   // It is read now: that there is no such backup is another answer.

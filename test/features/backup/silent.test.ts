@@ -22,6 +22,7 @@ import type { Deps } from "../../../server/kernel/deps.ts";
 import { createLog } from "../../../server/kernel/log.ts";
 import { systemActor } from "../../../server/kernel/wire.ts";
 import { openDeps } from "../../../server/open-deps.ts";
+import { forbid } from "../../harness/another-user.ts";
 import { endSteps, helpersOf } from "./helpers.ts";
 
 /** A share that is gone ends no call. It holds up no more than what asks for it, which is told so. */
@@ -164,21 +165,17 @@ test("a manifest that cannot be read is not called damaged; one that is missing 
   });
 });
 
-/** Root may read everything: it is somebody else for as long as this takes, and so is the process of the steps. */
+/** This process may not read the folder for as long as this takes, and neither may the process of the steps. */
 async function forbidding(folder: string, perform: () => Promise<void>): Promise<void> {
-  const { getuid, seteuid } = process;
-  if (!getuid || !seteuid) throw new Error("this machine has no users");
   await chmod(home, 0o755);
   for (const open of [share, path.join(share, "backups")]) await chmod(open, 0o755);
-  await chmod(folder, getuid() === 0 ? 0o700 : 0);
   await endSteps();
-  if (getuid() === 0) seteuid(65_534);
+  const allow = forbid(folder);
   try {
     await perform();
   } finally {
-    if (getuid() === 0) seteuid(0);
+    allow();
     await endSteps();
-    await chmod(folder, 0o700);
   }
 }
 

@@ -1,0 +1,115 @@
+import { globSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { callsOf, reachedFrom } from "../../scripts/called-programs.ts";
+import { describeLeftOut, leftOutOf, type Machine } from "../../scripts/left-out.ts";
+import { containerPrograms, longTestPrograms, type Programs, testPrograms } from "../../scripts/system-packages.ts";
+
+/** Programs that tests and scripts call, against the table of what `npm test` installs. */
+
+const root = path.resolve(import.meta.dirname, "../..");
+const all: Programs = { ...testPrograms, ...longTestPrograms, ...containerPrograms };
+const namesOf = (programs: Programs) => Object.keys(programs).map((place) => path.basename(place));
+const filesOf = (pattern: string) => globSync(pattern, { cwd: root }).map((file) => path.join(root, file));
+
+/** What README asks for, and of Debian's smallest installation (`mmdebstrap --variant=minbase`). */
+const everywhere = new Set(
+  `git python3 bash cat chown chroot cp diff flock gzip md5sum mkfifo mount nice script setsid sh sync tar tee
+  truncate umount unshare dpkg-deb`.split(/\s+/),
+);
+
+test("every program that a test or a script calls is in the table of packages", () => {
+  const unknown: string[] = [];
+  const unclear: string[] = [];
+  for (const file of filesOf("{test,scripts,installer}/**/*.{ts,mjs}")) {
+    const calls = callsOf(file, all);
+    unclear.push(...calls.unclear);
+    const known = new Set([...everywhere, ...namesOf(all)]);
+    for (const program of calls.programs)
+      if (!known.has(program)) unknown.push(`${path.relative(root, file)}: ${program}`);
+  }
+  expect(unknown).toEqual([]);
+  // A program that is chosen where it cannot be read could be any.
+  expect(unclear).toEqual([]);
+});
+
+test("what `npm test` runs needs nothing of the longer tests' programs", () => {
+  const others = namesOf(all).filter((name) => !everywhere.has(name) && !namesOf(testPrograms).includes(name));
+  const needed = filesOf("test/**/*.test.ts")
+    .filter((file) => !/\/(privileged\/|update\/restoring)/.test(file))
+    // It calls wine in `npm run test:long` only.
+    .filter((file) => !file.endsWith("packaging/windows.test.ts"))
+    .flatMap((file) =>
+      [...reachedFrom(file, all).programs].filter((name) => others.includes(name)).map((name) => `${file} ${name}`),
+    );
+  expect(needed).toEqual([]);
+});
+
+test("each program of the table is called by a test, or its package is not installed for nothing", () => {
+  const called = new Set(
+    filesOf("{test,scripts,server/commands/demo}/**/*.ts").flatMap((file) => [...callsOf(file, all).programs]),
+  );
+  expect(namesOf(all).filter((name) => !called.has(name))).toEqual([]);
+});
+
+test("a program is found wherever the source names it, and one that it does not name is reported", () => {
+  const folder = mkdtempSync(path.join(tmpdir(), "signet-calls-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const file = path.join(folder, "sample.ts");
+  writeFileSync(
+    file,
+    `import { execFile as start, spawnSync } from "node:child_process";
+const run = promisify(start);
+const must = (command: string, ...args: string[]) => run(command, args);
+function twice(times: number, command: string) { for (let n = 0; n < times; n += 1) must(command); }
+must("first");
+twice(2, "second");
+promisify(start)("third", []);
+const tool = cond ? "fourth" : "/opt/fifth/bin/fifth";
+spawnSync(tool, ["argument"]);
+spawnSync(process.execPath, [path.join(folder, "made")]);
+spawnSync(path.join(folder, "made"));
+spawnSync("sh", ["-c", \`openssl version && other \${"qpdf"}\`]);
+for (const name of names) spawnSync(name, []);
+const executablePath = "/usr/bin/chromium";
+notOurs.spawnSync("sixth");
+`,
+  );
+  const { programs, unclear } = callsOf(file, all);
+  expect([...programs].sort()).toEqual([
+    ...["chromium", "fifth", "first", "fourth", "openssl", "qpdf", "second", "sh", "third"],
+  ]);
+  expect(unclear).toEqual([expect.stringMatching(/sample\.ts:13 name$/)]);
+});
+
+const whole: Machine = { missing: {}, isRoot: true, hidden: null };
+const tests = filesOf("test/**/*.test.ts");
+const only = (...names: string[]): Programs =>
+  Object.fromEntries(Object.entries(testPrograms).filter(([place]) => names.includes(path.basename(place))));
+// A whole name would make this file need what that one needs.
+const testOf = (name: string) => `test/${name}.test.ts`;
+const keys = testOf("features/appliance/keys");
+const otherOwner = testOf("faults/other-owner");
+
+test("a machine that has everything leaves nothing out", () => {
+  expect(leftOutOf(tests, whole)).toEqual([]);
+});
+
+test("files are left out for what they need and the machine lacks, others are not, and one command changes it", () => {
+  const machine = { ...whole, missing: only("pkcs11-tool", "makensis") };
+  const leftOut = leftOutOf(tests, machine);
+  expect(leftOut).toContainEqual({ file: keys, needs: ["pkcs11-tool"] });
+  const packaging = [testOf("packaging/console"), testOf("packaging/windows")];
+  expect(leftOut.map(({ file }) => file).sort()).toEqual([keys, ...packaging]);
+  expect(describeLeftOut(leftOut, machine)).toMatch(
+    /^Left out, 3 files:\n[\s\S]*keys\.test\.ts: pkcs11-tool\n[\s\S]*apt-get install -y --no-install-recommends opensc nsis'/,
+  );
+});
+
+test("without root, files that give something to another user are left out; where others may not read, those that work as one", () => {
+  expect(leftOutOf(tests, { ...whole, isRoot: false })).toEqual([{ file: otherOwner, needs: ["root"] }]);
+  const left = leftOutOf(tests, { ...whole, hidden: "others may not read it" }).map(({ file }) => file);
+  const asAnother = ["console/states", "faults/other-owner", "features/backup/denied-verify", "features/backup/silent"];
+  expect(left.sort()).toEqual(asAnother.map(testOf));
+});
