@@ -24,11 +24,15 @@ export type Container = {
   end: () => Promise<void>;
 };
 
-/** Debian 12 with systemd and nothing that only this test would need; from the mirrors that this machine uses itself. */
-export async function makeRoot(folder: string): Promise<void> {
-  const include = "systemd,systemd-sysv,dbus,iproute2,ca-certificates,libstdc++6";
+const bootable = ["systemd", "systemd-sysv", "dbus", "iproute2", "ca-certificates", "libstdc++6"];
+
+/**
+ * Debian 12 with systemd and nothing that only this test would need; from the mirrors that this machine uses itself.
+ * @param packages besides the smallest installation
+ */
+export async function makeRoot(folder: string, packages: readonly string[] = bootable): Promise<void> {
   const sources = ["/etc/apt/sources.list.d/debian.sources"];
-  await run("mmdebstrap", ["--variant=minbase", `--include=${include}`, "bookworm", folder, ...sources], {
+  await run("mmdebstrap", ["--variant=minbase", `--include=${packages.join(",")}`, "bookworm", folder, ...sources], {
     maxBuffer: mostOutput,
   });
 }
