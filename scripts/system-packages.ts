@@ -19,6 +19,7 @@ export const testPrograms: Programs = {
   "/usr/bin/pkcs11-tool": "opensc",
   "/usr/bin/unzip": "unzip",
   "/usr/bin/groff": "groff-base",
+  "/usr/bin/dpkg-deb": "dpkg",
   "/usr/bin/rpm": "rpm",
   "/usr/bin/rpmbuild": "rpm",
   "/usr/bin/7za": "p7zip-full",
@@ -41,6 +42,7 @@ export const longTestPrograms: Programs = {
 /** Of `npm run test:appliance` and `npm run test:fresh`, besides. */
 export const containerPrograms: Programs = {
   "/usr/bin/mmdebstrap": "mmdebstrap",
+  "/usr/bin/apt-config": "apt",
   "/usr/bin/systemd-nspawn": "systemd-container",
   "/usr/bin/nsenter": "util-linux",
   "/usr/sbin/ip": "iproute2",
