@@ -121,7 +121,7 @@ export function equip(root: string): void {
 /** How npm here reaches its registry, when not by itself. No login goes along: everything that is installed is public. */
 function npmSettings(): Record<string, string> {
   // Where no project has settings of its own.
-  const text = execFileSync(programOfHost("npm"), ["config", "list", "--json"], { cwd: tmpdir(), encoding: "utf8" });
+  const text = execFileSync("npm", ["config", "list", "--json"], { cwd: tmpdir(), encoding: "utf8" });
   const all: Record<string, unknown> = JSON.parse(text);
   const names = ["registry", "cafile", "proxy", "https-proxy", "noproxy", "strict-ssl"];
   return Object.fromEntries(

@@ -16,7 +16,7 @@ const filesOf = (pattern: string) => globSync(pattern, { cwd: root }).map((file)
 
 /** What README asks for, and of Debian's smallest installation (`mmdebstrap --variant=minbase`). */
 const everywhere = new Set(
-  `git python3 bash cat chown chroot cp diff flock gzip md5sum mkfifo mount nice script setsid sh sync tar tee
+  `git npm python3 bash cat chown chroot cp diff flock gzip md5sum mkfifo mount nice script setsid sh sync tar tee
   truncate umount unshare`.split(/\s+/),
 );
 
