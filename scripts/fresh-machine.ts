@@ -25,7 +25,7 @@ type RunOptions = {
   folder?: string;
   /** Once it prints this it is interrupted, as by Ctrl-C. */
   until?: string;
-  /** After which it is killed. */
+  /** After which it is killed, in milliseconds. */
   limitMs: number;
 };
 
@@ -38,11 +38,23 @@ const wayOut = ["http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PR
 /** Starts the line in a process group of its own, which is interrupted when a line comes from here. */
 const interruptible = 'set -m; sh -c "$1" </dev/null & job=$!; { read -r _; kill -INT -- "-$job"; } & wait "$job"';
 
+const signals = ["SIGINT", "SIGTERM"] as const;
+/** From the interruption to the end of whatever then stops in its own time. */
+const mostMsToEnd = 120_000;
+
 /** @param root a Debian whose node and npm work */
 export function openMachine(root: string): FreshMachine {
   return {
     async run(line, { user, folder = "/", until, limitMs }) {
-      const options = ["--register=no", "--keep-unit", "--as-pid2", "--console=pipe", "--resolv-conf=copy-host"];
+      const name = ["--hostname=fresh", `--machine=fresh-${process.pid}`];
+      const options = [
+        ...name,
+        "--register=no",
+        "--keep-unit",
+        "--as-pid2",
+        "--console=pipe",
+        "--resolv-conf=copy-host",
+      ];
       const variables = wayOut.filter((name) => process.env[name]).map((name) => `--setenv=${name}`);
       const as = [`--user=${user}`, `--chdir=${folder}`, ...variables];
       const child = spawn(
@@ -50,42 +62,40 @@ export function openMachine(root: string): FreshMachine {
         ["-q", "-D", root, ...options, ...as, "bash", "-c", interruptible, "bash", line],
         { stdio: ["pipe", "pipe", "pipe"] },
       );
-      const running = endWithThis(() => child.kill("SIGKILL"));
       let output = "";
       let seen = false;
+      let interrupted = false;
+      const end = () => child.kill("SIGKILL");
+      const interrupt = () => {
+        interrupted = true;
+        end();
+      };
+      for (const signal of signals) process.once(signal, interrupt);
+      let limit = setTimeout(end, limitMs);
       const hear = (chunk: Buffer) => {
         process.stdout.write(chunk);
         output += chunk.toString();
         if (until === undefined || seen || !output.includes(until)) return;
         seen = true;
         child.stdin.end("\n");
+        clearTimeout(limit);
+        limit = setTimeout(end, mostMsToEnd);
       };
+      child.stdin.on("error", () => undefined); // Whatever it was told, it has ended.
       child.stdout.on("data", hear);
       child.stderr.on("data", hear);
-      const limit = setTimeout(() => child.kill("SIGKILL"), limitMs);
       try {
         const code = await new Promise<number | null>((resolve, reject) => {
           child.once("error", reject);
           child.once("close", resolve);
         });
+        if (interrupted) throw new Error("interrupted");
         return { code, output, seen };
       } finally {
         clearTimeout(limit);
-        running();
+        for (const signal of signals) process.off(signal, interrupt);
       }
     },
-  };
-}
-
-/** Kills the container when this process is told to end. */
-function endWithThis(kill: () => void): () => void {
-  const end = () => {
-    kill();
-    process.exitCode = 130;
-  };
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, end);
-  return () => {
-    for (const signal of ["SIGINT", "SIGTERM"] as const) process.off(signal, end);
   };
 }
 
