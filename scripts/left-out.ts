@@ -41,10 +41,14 @@ export function leftOutOf(files: readonly string[], { missing, isRoot, hidden }:
   });
 }
 
+export function countFiles({ length }: readonly LeftOut[]): string {
+  return `${length} ${length === 1 ? "file" : "files"}`;
+}
+
 /** Which files were left out and why, with the one command that changes it. */
 export function describeLeftOut(leftOut: readonly LeftOut[], { missing, hidden }: Machine): string {
   const lines = [
-    `Left out, ${leftOut.length} files:`,
+    `Left out, ${countFiles(leftOut)}:`,
     ...leftOut.map(({ file, needs }) => `  ${file}: ${needs.join(", ")}`),
   ];
   const needed = new Set(leftOut.flatMap(({ needs }) => needs));

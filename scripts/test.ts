@@ -3,7 +3,7 @@ import path from "node:path";
 import { inspect } from "node:util";
 import { createVitest, startVitest, type TestModule } from "vitest/node";
 import { buildApps } from "./build-apps.ts";
-import { describeLeftOut, isComplete, leftOutOf, type Machine } from "./left-out.ts";
+import { countFiles, describeLeftOut, isComplete, leftOutOf, type Machine } from "./left-out.ts";
 import { hiddenFromOthers, runInPublicPlace } from "./public-place.ts";
 import { installMissing, testPrograms } from "./system-packages.ts";
 
@@ -91,7 +91,7 @@ const [passed, skipped] = [sum((one) => one.passed), sum((one) => one.skipped)];
 const failed = sum(({ troubles }) => troubles.length) + stray.length;
 if (leftOut.length > 0) console.log(`\n${describeLeftOut(leftOut, machine)}`);
 console.log(
-  `\n${passed} passed, ${failed} failed${leftOut.length > 0 ? `, ${leftOut.length} files left out` : ""}${skipped > 0 ? `, ${skipped} skipped` : ""}${mended.length > 0 ? `, ${mended.length} files on the second try` : ""}`,
+  `\n${passed} passed, ${failed} failed${leftOut.length > 0 ? `, ${countFiles(leftOut)} left out` : ""}${skipped > 0 ? `, ${skipped} skipped` : ""}${mended.length > 0 ? `, ${mended.length} files on the second try` : ""}`,
 );
 // Nothing that ran is no success, unless it is said why.
 process.exit(failed > 0 || (passed === 0 && leftOut.length === 0) ? 1 : 0);
