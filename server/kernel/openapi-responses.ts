@@ -180,6 +180,7 @@ function* conditional(endpoint: EndpointSpec): Generator<[number, DescribedRespo
       {
         description: "`Range` names a part that the file does not have.",
         headers: headersOf(endpoint, 416, [...ranged, "Content-Range"]),
+        content: contentOf(types),
       },
     ];
   }
@@ -217,7 +218,7 @@ function describeProblem(endpoint: EndpointSpec, status: number, codes: readonly
   const more: HeaderName[] = [];
   if (status === 401) more.push("WWW-Authenticate");
   if (status === 405) more.push("Allow");
-  if (status === 416) more.push("ETag", "Accept-Ranges", "Content-Range");
+  if (status === 416) more.push(...ranged, "Content-Range");
   if (codes.includes("conflict") && byCookie(endpoint)) more.push(shownOrganizationHeader);
   if (codes.some((code) => waitFor.has(code))) more.push("Retry-After");
   const description = codes.map((code) => `\`${code}\`: ${problemKinds[code].detail}`).join("\n\n");
@@ -244,7 +245,8 @@ export function errorCodesOf(endpoint: EndpointSpec): ErrorCode[] {
   if (method !== "GET") add("malformed-request", "payload-too-large", "unsupported-media-type", ...codesWith(408));
   if (hasRanges(endpoint)) add(...codesWith(416));
   if (endpoint.idempotent) add("invalid-idempotency-key", "idempotency-in-progress", "idempotency-key-reused");
-  add("method-not-allowed", "validation-failed", "internal-error", "service-unavailable");
+  if (endpoint.body || !endpoint.foreignQuery) add("validation-failed");
+  add("method-not-allowed", "internal-error", "service-unavailable");
   return errorCodes.filter((code) => codes.has(code));
 }
 

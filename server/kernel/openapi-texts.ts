@@ -1,25 +1,18 @@
-import { z } from "zod";
+import { emailPattern, momentPattern, textPatterns } from "./text-patterns.ts";
 
-/** What `parseJson` and the trimming of names refuse, as patterns that ECMAScript and Python read alike. */
+type JsonSchema = { type?: unknown; pattern?: unknown; enum?: unknown; const?: unknown };
+const rules = new Set<unknown>([...Object.values(textPatterns), emailPattern, momentPattern]);
 
-/** No text may hold U+0000. */
-export const storable = "^[^\\u0000]*$";
-/** The white space that `String.prototype.trim` takes away (ECMA-262 §22.1.3.32). */
-const white = "\\t-\\r \\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff";
-const notBlank = `^[${white}]*[^${white}\\u0000][^\\u0000]*$`;
-
-type JsonSchema = { type?: unknown; pattern?: unknown; enum?: unknown; const?: unknown; minLength?: unknown };
-
-/** Says of a text that is sent, unless it has a pattern of its own, what is refused in every text; of a trimmed one, that it is not blank. */
-export function describeText(jsonSchema: JsonSchema, zodSchema: z.core.$ZodType, io: "input" | "output"): void {
-  const { pattern } = jsonSchema;
+/**
+ * Gives a text that is sent, unless it has a rule of its own, the one that all have. What was stored before a rule was made is
+ * still answered, so that answers have none; their formats say enough.
+ */
+export function describeText(jsonSchema: JsonSchema, io: "input" | "output"): void {
+  const { type, pattern } = jsonSchema;
+  if (io === "output" && rules.has(pattern)) delete jsonSchema.pattern;
   // In Python `\d` takes the digits of every script.
-  if (typeof pattern === "string") jsonSchema.pattern = pattern.replaceAll("\\d", "[0-9]");
-  const isFree = jsonSchema.type === "string" && jsonSchema.enum === undefined && jsonSchema.const === undefined;
-  if (io === "output" || !isFree || pattern !== undefined) return;
-  jsonSchema.pattern = isTrimmed(zodSchema) && jsonSchema.minLength !== undefined ? notBlank : storable;
+  else if (typeof pattern === "string") jsonSchema.pattern = pattern.replaceAll("\\d", "[0-9]");
+  const isFree =
+    type === "string" && pattern === undefined && jsonSchema.enum === undefined && jsonSchema.const === undefined;
+  if (io === "input" && isFree) jsonSchema.pattern = textPatterns.lines;
 }
-
-/** Trimming is the only thing that our schemas overwrite a text with. */
-const isTrimmed = (schema: z.core.$ZodType): boolean =>
-  schema instanceof z.ZodString && (schema.def.checks ?? []).some(({ _zod }) => _zod.def.check === "overwrite");

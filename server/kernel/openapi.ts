@@ -10,7 +10,8 @@ import {
   responsesOf,
   sharedHeaders,
 } from "./openapi-responses.ts";
-import { describeText, storable } from "./openapi-texts.ts";
+import { describeText } from "./openapi-texts.ts";
+import { textPatterns } from "./text-patterns.ts";
 import { shownOrganizationHeader } from "./wire.ts";
 
 /** The description of the interface, derived from the endpoints: there is no other. */
@@ -103,7 +104,7 @@ export function describeApi(endpoints: readonly EndpointSpec[], options: Describ
       // Response objects stay open: clients must accept members that come later.
       override: ({ jsonSchema, zodSchema, io }) => {
         if (io === "output" && jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
-        describeText(jsonSchema, zodSchema, io);
+        describeText(jsonSchema, io);
         const example = options.examples[z.globalRegistry.get(zodSchema)?.id ?? ""];
         if (example !== undefined) jsonSchema.example ??= example;
       },
@@ -116,7 +117,7 @@ export function describeApi(endpoints: readonly EndpointSpec[], options: Describ
 /** What no text of a body may hold is taken in an address, where it finds nothing. */
 function freeParameters({ paths }: OpenApiDocument): void {
   for (const { parameters = [] } of Object.values(paths ?? {}).flatMap((item) => Object.values(item))) {
-    for (const { schema } of parameters) if (schema?.pattern === storable) delete schema.pattern;
+    for (const { schema } of parameters) if (schema?.pattern === textPatterns.lines) delete schema.pattern;
   }
 }
 

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { recordOf } from "./record.ts";
+import { emailPattern, momentPattern, textPatterns } from "./text-patterns.ts";
 
 /** Schemas that every feature's contract shares (contract §0). Isomorphic. */
 
@@ -10,7 +11,12 @@ export const Ts = z
     "Use ISO 8601 with a time zone, for example 2026-11-21T09:10:00.000Z.",
   )
   .refine(existsInCalendar, "This is not a date that exists.")
-  .meta({ format: "date-time", description: "ISO 8601, UTC, milliseconds", example: "2026-11-21T09:10:00.000Z" });
+  .meta({
+    pattern: momentPattern,
+    format: "date-time",
+    description: "ISO 8601, UTC, milliseconds",
+    example: "2026-11-21T09:10:00.000Z",
+  });
 export const Day = z.iso.date("Use a date that exists, of the form YYYY-MM-DD.");
 
 /** `Date.parse` takes 30 February for 2 March, and 24:00 for the next day. */
@@ -100,7 +106,8 @@ export const Line = (max: number) =>
     .max(max)
     .refine(isSeen, { error: "This must not be blank.", params: { code: "min" } })
     .refine(hasNoControls, controls)
-    .refine(isOneLine, line);
+    .refine(isOneLine, line)
+    .meta({ pattern: textPatterns.line });
 /** The same where each character counts, since it is compared as it stands: the name of a role, an id of another system. */
 export const Key = (max: number) =>
   z
@@ -109,9 +116,11 @@ export const Key = (max: number) =>
     .max(max)
     .refine(isSeen, { error: "This must not be blank.", params: { code: "min" } })
     .refine(hasNoControls, controls)
-    .refine(isOneLine, line);
+    .refine(isOneLine, line)
+    .meta({ pattern: textPatterns.key });
 /** Somebody's words, of any number of lines: 0 to `max` characters without the blanks around them. */
-export const Lines = (max: number) => z.string().trim().max(max).refine(hasNoControls, controls);
+export const Lines = (max: number) =>
+  z.string().trim().max(max).refine(hasNoControls, controls).meta({ pattern: textPatterns.lines });
 /** Words that are asked for, such as a reason. */
 export const SomeLines = (max: number, asked = "This must not be blank.") =>
   z
@@ -120,7 +129,8 @@ export const SomeLines = (max: number, asked = "This must not be blank.") =>
     .min(1, asked)
     .max(max)
     .refine(isSeen, { error: asked, params: { code: "min" } })
-    .refine(hasNoControls, controls);
+    .refine(hasNoControls, controls)
+    .meta({ pattern: textPatterns.someLines });
 
 /** Why the last start came to nothing, as it is kept for whoever asks while nothing runs. */
 export const StartFault = z.object({ at: Ts, message: z.string() });
@@ -128,9 +138,6 @@ export type StartFault = z.infer<typeof StartFault>;
 /** Where it lies for administrators, who may open the folder of the admin socket and not the data folder. */
 export const startFaultBeside = (socket: string): string => `${socket}.start-fault.json`;
 
-const emailMark =
-  '\\u0000-\\u0020\\u007f-\\u00a0\\u1680\\u2000-\\u200f\\u2028-\\u202f\\u205f-\\u206f\\u3000\\u3002\\ufeff@<>"(),:;\\\\[\\]';
-const emailPattern = `^[^${emailMark}]+@[^.${emailMark}]+(\\.[^.${emailMark}]+)+$`;
 export const Email = z
   .string()
   .max(254)
@@ -140,17 +147,13 @@ export const Email = z
     (address) => address.normalize("NFKC") === address && !/[\p{Cc}\p{Cf}\u3002]/u.test(address),
     "This address has characters that are invisible or stand for others: type it in plain letters.",
   )
-  .meta({
-    format: "email",
-    // The same in terms that Python shares, and without what is invisible.
-    override: { pattern: emailPattern },
-  });
+  .meta({ format: "email", pattern: emailPattern });
 export const Metadata = recordOf(
   z.string().regex(/^[A-Za-z0-9_.-]{1,40}$/, "Keys are 1 to 40 characters of A-Z a-z 0-9 _ . -"),
   z.string().max(500).refine(hasNoControls, controls),
 )
   .refine((value) => Object.keys(value).length <= 50, "At most 50 keys.")
-  .meta({ override: { maxProperties: 50 } });
+  .meta({ maxProperties: 50 });
 
 export type { Json } from "./canonical.ts";
 
@@ -216,7 +219,7 @@ export const limitOf = (fallback: number) =>
 export const Cursor = z
   .string()
   .max(200)
-  .meta({ description: "`nextCursor` of the page before", override: { pattern: "^[A-Za-z0-9_-]+$" } });
+  .meta({ description: "`nextCursor` of the page before", pattern: "^[A-Za-z0-9_-]+$" });
 /** Query members that every list takes. */
 export const pageQuery = { limit: limitOf(20), cursor: Cursor.optional() };
 

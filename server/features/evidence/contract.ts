@@ -129,7 +129,7 @@ export const VerifyResult = z
 export type VerifyResult = z.infer<typeof VerifyResult>;
 
 const anchorsLimit = { name: "anchors", points: 240, seconds: 60 };
-const sequence = z.object({ sequence: z.string().meta({ override: { pattern: "^[1-9][0-9]{0,15}$" } }) });
+const sequence = z.object({ sequence: z.string().meta({ pattern: "^[1-9][0-9]{0,15}$" }) });
 const anchorCache = "public, max-age=300";
 
 export const listAnchors = endpoint({

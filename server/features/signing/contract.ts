@@ -190,7 +190,7 @@ export const SubmitSigning = z
     documentSha256: Hex64.meta({ description: "The document that the signer was shown" }),
     fields: recordOf(z.string().max(64), z.union([FieldInput, z.array(z.string().max(64)).max(10)]))
       .refine((fields) => Object.keys(fields).length <= 500, "At most 500 fields.")
-      .meta({ override: { maxProperties: 500 } }),
+      .meta({ maxProperties: 500 }),
     signature: SignatureInput.optional(),
     initials: SignatureInput.optional(),
     consent: z.strictObject({ accepted: z.literal(true), version: z.string().max(100), locale: Locale }),

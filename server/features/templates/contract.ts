@@ -158,9 +158,7 @@ const common = { tag, credential: "key" } as const;
 const id = z.object({ id: z.string() });
 const idAndVersion = z.object({
   id: z.string(),
-  version: z
-    .string()
-    .meta({ description: "A number, `latest` or `draft`", override: { pattern: "^(draft|latest|[1-9][0-9]*)$" } }),
+  version: z.string().meta({ description: "A number, `latest` or `draft`", pattern: "^(draft|latest|[1-9][0-9]*)$" }),
 });
 const json = <S extends z.ZodType>(schema: S) => ({ kind: "json", schema }) as const;
 /** For links: the template of the same path. */

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { textPatterns } from "../../kernel/text-patterns.ts";
 import { Day, Email } from "../../kernel/wire.ts";
 
 /** Fields, texts and boxes that a template places on pages (contract §2). Isomorphic. */
@@ -49,21 +50,24 @@ const fieldId = z
   .string()
   .regex(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/, "A field id starts with a letter and has 1 to 64 of A-Z a-z 0-9 _ -")
   .meta({ example: "signature-1" });
-export const roleName = z.string().min(1).max(64);
+export const roleName = z.string().min(1).max(64).meta({ pattern: textPatterns.key });
+
+/** Checked where a draft is saved (texts.ts): what was saved before stays readable. */
+const inLine = (max: number) => z.string().max(max).meta({ pattern: textPatterns.inLine });
 
 const fieldCommon = {
   id: fieldId,
   role: roleName,
-  label: z.string().max(200).optional(),
+  label: inLine(200).optional(),
   required: z.boolean().optional().meta({ description: "Default true" }),
-  tooltip: z.string().max(500).optional(),
+  tooltip: inLine(500).optional(),
   visibleWhen: z
     .strictObject({ field: fieldId, in: z.array(FieldInput).min(1).max(100) })
     .optional()
     .meta({ description: "Shown only while an earlier field of the same role has one of these values" }),
 };
 
-const Option = z.strictObject({ value: z.string().min(1).max(200), label: z.string().max(200).optional() });
+const Option = z.strictObject({ value: z.string().min(1).max(200), label: inLine(200).optional() });
 const options = <T extends z.ZodType>(option: T) => z.array(option).min(1).max(100);
 export const attachmentTypes = ["application/pdf", "image/png", "image/jpeg", "image/webp"] as const;
 export const AttachmentType = z.enum(attachmentTypes).meta({ id: "AttachmentType" });
@@ -112,8 +116,8 @@ const shapes = {
       .max(500)
       .optional()
       .meta({ description: "Regular expression that the whole value matches" }),
-    patternMessage: z.string().max(300).optional(),
-    placeholder: z.string().max(200).optional(),
+    patternMessage: inLine(300).optional(),
+    placeholder: inLine(200).optional(),
     default: defaultText,
     readOnly,
     ...textStyle,
@@ -238,12 +242,12 @@ export type RecipientKind = z.infer<typeof RecipientKind>;
 export const Role = z
   .strictObject({
     name: roleName,
-    label: z.string().max(200).nullable().default(null),
+    label: inLine(200).nullable().default(null),
     kind: RecipientKind.default("signer"),
     order: z.int().min(1).max(100).default(1).meta({ description: "Equal order: at the same time" }),
     verification: Verification.default("email_otp"),
     countersigner: z
-      .strictObject({ name: z.string().min(1).max(200), email: Email })
+      .strictObject({ name: z.string().min(1).max(200).meta({ pattern: textPatterns.key }), email: Email })
       .nullable()
       .default(null)
       .meta({ description: "Required when `kind` is `countersigner`" }),

@@ -22,7 +22,8 @@ export function textFaults(value: unknown, path: Path = []): TextFault[] {
 function faultsOf(text: string, path: Path): TextFault[] {
   const member = String(path.findLast((part) => typeof part === "string") ?? "");
   const inLine = oneLine.has(member);
-  if (!isPlainText(text, "many")) return [{ path, code: "pattern", message: "Control characters are not allowed here." }];
+  if (!isPlainText(text, "many"))
+    return [{ path, code: "pattern", message: "Control characters are not allowed here." }];
   if (inLine && !isPlainText(text, "one")) return [{ path, code: "pattern", message: lineFault }];
   if (seen.has(member) && text.trim() === "") return [{ path, code: "min", message: "This must not be blank." }];
   return [];

@@ -76,7 +76,7 @@ export const settingsShape = {
       message: "Name each method once.",
       params: { code: "duplicate" },
     })
-    .meta({ override: { uniqueItems: true } }),
+    .meta({ uniqueItems: true }),
   consentText: z.string().min(1).max(10_000).nullable().meta({ description: "null: the built-in text of the locale" }),
 };
 export const VersionSettings = z.object(settingsShape).meta({ id: "VersionSettings" });
