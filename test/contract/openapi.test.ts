@@ -51,6 +51,8 @@ const forVerifiers = [
   "/.well-known/svc/keys.json",
   "/.well-known/svc/certificates.pem",
   "/.well-known/svc/timestamp-certificates.pem",
+  "/.well-known/svc/authorities/{authority}/certificate.cer",
+  "/.well-known/svc/authorities/{authority}/revocation-list.crl",
 ];
 it("the documentation names everything that verification needs, for anybody", () => {
   for (const route of forVerifiers) {

@@ -18,7 +18,7 @@ export async function rotateAuthority(deps: KeyDeps, by?: string): Promise<{ ret
   await ensureKeys(deps);
   const nowMs = deps.clock.now();
   const pair = await makePair("rsa-3072");
-  const issuer = authorityOf(pair, nowMs);
+  const issuer = authorityOf(pair, nowMs, deps.config.baseUrl);
   const keep = keepPrivate(deps, pair.privateKey);
   const next = await certified({
     purpose: "ca",

@@ -15,6 +15,8 @@ export type CertificateRequest = {
   commonName: string;
   publicKey: KeyObject;
   issuer: { commonName: string; publicKey: KeyObject; privateKey: KeyObject };
+  /** Where the issuer's certificate and its revocation list are served; an authority that certifies itself names neither. */
+  published?: { certificate: string; list: string } | undefined;
   /** 16 bytes; the top bit is cleared, so that the number is positive (§4.1.2.2). */
   serial: Uint8Array;
   /** Milliseconds since the epoch, cut to seconds. */
@@ -33,6 +35,9 @@ const oids = {
   authorityKeyIdentifier: "2.5.29.35",
   extendedKeyUsage: "2.5.29.37",
   timeStamping: "1.3.6.1.5.5.7.3.8",
+  authorityInfoAccess: "1.3.6.1.5.5.7.1.1",
+  caIssuers: "1.3.6.1.5.5.7.48.2",
+  listPoints: "2.5.29.31",
 };
 
 /**
@@ -85,7 +90,7 @@ export async function requestCertificate(about: {
   return Buffer.from(asn1.toDer(sequence(body, algorithm, bits)).getBytes(), "latin1");
 }
 
-function extensions({ profile, publicKey, issuer }: CertificateRequest): forge.asn1.Asn1[] {
+function extensions({ profile, publicKey, issuer, published }: CertificateRequest): forge.asn1.Asn1[] {
   const identifier = extension(oids.subjectKeyIdentifier, false, primitive(Type.OCTETSTRING, keyIdentifier(publicKey)));
   if (profile === "ca") {
     return [
@@ -96,7 +101,11 @@ function extensions({ profile, publicKey, issuer }: CertificateRequest): forge.a
     ];
   }
   const issuerIdentifier = asn1.create(Class.CONTEXT_SPECIFIC, 0, false, keyIdentifier(issuer.publicKey));
-  const common = [identifier, extension(oids.authorityKeyIdentifier, false, sequence(issuerIdentifier))];
+  const common = [
+    identifier,
+    extension(oids.authorityKeyIdentifier, false, sequence(issuerIdentifier)),
+    ...(published ? addresses(published) : []),
+  ];
   const noAuthority = extension(oids.basicConstraints, true, sequence());
   if (profile === "seal") {
     // digitalSignature, nonRepudiation
@@ -112,6 +121,16 @@ function extensions({ profile, publicKey, issuer }: CertificateRequest): forge.a
   ];
 }
 
+/** Authority information access (§4.2.2.1) and CRL distribution points (§4.2.1.13), one address each. */
+function addresses({ certificate, list }: NonNullable<CertificateRequest["published"]>): forge.asn1.Asn1[] {
+  const access = sequence(sequence(oid(oids.caIssuers), address(certificate)));
+  const point = sequence(context(0, context(0, address(list))));
+  return [extension(oids.authorityInfoAccess, false, access), extension(oids.listPoints, false, sequence(point))];
+}
+
+/** GeneralName: uniformResourceIdentifier, an IA5String (§4.2.1.6). */
+const address = (url: string) => asn1.create(Class.CONTEXT_SPECIFIC, 6, false, new URL(url).href);
+
 function extension(id: string, critical: boolean, value: forge.asn1.Asn1): forge.asn1.Asn1 {
   const content = primitive(Type.OCTETSTRING, asn1.toDer(value).getBytes());
   return critical ? sequence(oid(id), primitive(Type.BOOLEAN, "\xff"), content) : sequence(oid(id), content);
@@ -119,7 +138,9 @@ function extension(id: string, critical: boolean, value: forge.asn1.Asn1): forge
 
 const publicKeyInfo = (key: KeyObject): string => key.export({ type: "spki", format: "der" }).toString("latin1");
 
-/** 160 bits of the SHA-256 of the SubjectPublicKeyInfo (RFC 7093 §2, method 4, cut as method 1 does). */
+/** 160 bits of the SHA-256 of the SubjectPublicKeyInfo (RFC 7093 §2, method 4, cut as method 1 does), lower-case hex. */
+export const keyIdentifierOf = (key: KeyObject): string => Buffer.from(keyIdentifier(key), "latin1").toString("hex");
+
 function keyIdentifier(key: KeyObject): string {
   const info = Buffer.from(publicKeyInfo(key), "latin1");
   return createHash("sha256").update(info).digest().subarray(0, 20).toString("latin1");

@@ -71,4 +71,48 @@ export const getTimestampCertificates = endpoint({
   cors: true,
 });
 
-export const endpoints = [getAnchorKeys, getCertificates, getTimestampCertificates] as const;
+const Authority = z.object({
+  authority: z.string().meta({ description: "Subject key identifier of the authority, lower-case hex" }),
+});
+
+export const certificateType = "application/pkix-cert";
+
+export const getAuthorityCertificate = endpoint({
+  method: "GET",
+  path: "/.well-known/svc/authorities/{authority}/certificate.cer",
+  id: "getAuthorityCertificate",
+  tag: "Verification",
+  summary: "The certificate of an authority of this installation, as its certificates name it (caIssuers); DER",
+  credential: "public",
+  rateLimit: wellKnownLimit,
+  params: Authority,
+  responses: { 200: { kind: "bytes", types: [certificateType] } },
+  errors: ["not-found", "rate-limited"],
+  cache,
+  cors: true,
+});
+
+export const listType = "application/pkix-crl";
+
+export const getRevocationList = endpoint({
+  method: "GET",
+  path: "/.well-known/svc/authorities/{authority}/revocation-list.crl",
+  id: "getRevocationList",
+  tag: "Verification",
+  summary: "The current revocation list of an authority of this installation, replaced ones too; DER",
+  credential: "public",
+  rateLimit: wellKnownLimit,
+  params: Authority,
+  responses: { 200: { kind: "bytes", types: [listType] } },
+  errors: ["not-found", "rate-limited", "service-unavailable"],
+  cache,
+  cors: true,
+});
+
+export const endpoints = [
+  getAnchorKeys,
+  getCertificates,
+  getTimestampCertificates,
+  getAuthorityCertificate,
+  getRevocationList,
+] as const;

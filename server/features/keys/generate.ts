@@ -1,6 +1,8 @@
 import { createHash, generateKeyPair, type KeyObject, randomBytes } from "node:crypto";
 import { promisify } from "node:util";
 import { toTs } from "../../kernel/clock.ts";
+import { addressOf } from "../../kernel/endpoint.ts";
+import { getAuthorityCertificate, getRevocationList } from "./contract.ts";
 import type { MadeKind } from "./kinds.ts";
 import { thumbprint } from "./public-keys.ts";
 import type { KeyAlgorithm, KeyPurpose, KeyRow } from "./store.ts";
@@ -13,7 +15,14 @@ const titles = { ca: "CA", seal: "Seal", timestamp: "Time Stamping" };
 const skewMs = 5 * 60 * 1000;
 
 export type CertifiedPurpose = "seal" | "timestamp";
-export type Issuer = { commonName: string; publicKey: KeyObject; privateKey: KeyObject; notAfter: number };
+export type Issuer = {
+  commonName: string;
+  publicKey: KeyObject;
+  privateKey: KeyObject;
+  notAfter: number;
+  /** Of the appliance, as certificates name it that are issued now. */
+  baseUrl: string;
+};
 /** Where a private key lies, as its row says it. */
 export type KeptKey = Pick<KeyRow, "storage" | "token_key" | "private_key">;
 /** Keeps a private key for the row with this id. */
@@ -38,10 +47,11 @@ export function keepInSoftware(privateKey: KeyObject, encrypt: Encrypt): Keep {
 }
 
 /** An authority that will certify itself, under a name of its own. */
-export function authorityOf(pair: Pair, nowMs: number): Issuer {
+export function authorityOf(pair: Pair, nowMs: number, baseUrl: string): Issuer {
   // Tells the certificates of two installations apart where somebody trusts both, and those of two authorities of one.
   const label = randomBytes(4).toString("hex");
-  return { commonName: `Signet ${titles.ca} ${label}`, ...pair, notAfter: beginning(nowMs) + years.ca * yearMs };
+  const notAfter = beginning(nowMs) + years.ca * yearMs;
+  return { commonName: `Signet ${titles.ca} ${label}`, ...pair, notAfter, baseUrl };
 }
 
 /**
@@ -49,14 +59,17 @@ export function authorityOf(pair: Pair, nowMs: number): Issuer {
  * The slow ones (RSA) are made side by side.
  * @param encrypt of the PKCS#8 bytes, for the row with this id
  */
-export async function generateKeys(nowMs: number, encrypt: Encrypt): Promise<KeyRow[]> {
+export async function generateKeys(
+  { nowMs, baseUrl }: { nowMs: number; baseUrl: string },
+  encrypt: Encrypt,
+): Promise<KeyRow[]> {
   const [ca, seal, timestamp, anchor] = await Promise.all([
     makePair("rsa-3072"),
     makePair("rsa-3072"),
     makePair("ec-p256"),
     makePair("ed25519"),
   ]);
-  const issuer = authorityOf(ca, nowMs);
+  const issuer = authorityOf(ca, nowMs, baseUrl);
   const software = (pair: Pair) => keepInSoftware(pair.privateKey, encrypt);
   const rows = await Promise.all([
     certified({ purpose: "ca", algorithm: "rsa-3072", publicKey: ca.publicKey, keep: software(ca), issuer, nowMs }),
@@ -79,13 +92,14 @@ export type ToCertify = {
 /** A key with a certificate of the installation's own authority, waiting to be put into use. */
 export async function certified(about: ToCertify): Promise<KeyRow> {
   const { purpose, publicKey, issuer } = about;
-  const { issueCertificate } = await import("./certificates.ts");
+  const { issueCertificate, keyIdentifierOf } = await import("./certificates.ts");
   const notBefore = beginning(about.nowMs);
   const notAfter = Math.min(notBefore + years[purpose] * yearMs, issuer.notAfter);
   const commonName = issuer.commonName.replace(`Signet ${titles.ca}`, `Signet ${titles[purpose]}`);
   const serial = randomBytes(16);
   const certificate = await issueCertificate({
     profile: purpose,
+    published: purpose === "ca" ? undefined : publishedAt(issuer.baseUrl, keyIdentifierOf(issuer.publicKey)),
     commonName,
     publicKey,
     issuer,
@@ -95,6 +109,12 @@ export async function certified(about: ToCertify): Promise<KeyRow> {
   });
   return certifiedRow({ ...about, certificate, chain: [], notBefore, notAfter });
 }
+
+/** Where an authority's certificate and list are served, by path whatever the base URL becomes (`getAuthorityCertificate`). */
+const publishedAt = (baseUrl: string, authority: string) => ({
+  certificate: baseUrl + addressOf(getAuthorityCertificate, { authority }, undefined),
+  list: baseUrl + addressOf(getRevocationList, { authority }, undefined),
+});
 
 /** The row of a key with a certificate from wherever, waiting to be put into use. */
 export function certifiedRow(about: {

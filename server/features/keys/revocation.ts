@@ -1,4 +1,6 @@
 import type { Deps } from "../../kernel/deps.ts";
+import { AppError, notFound } from "../../kernel/errors.ts";
+import { publicKeyOf } from "./public-keys.ts";
 import { type KeyDeps, openPrivateKey } from "./signers.ts";
 import * as store from "./store.ts";
 
@@ -31,6 +33,37 @@ export async function ownRevocationList(deps: KeyDeps, authority: string): Promi
   // The next seal tries again.
   list.catch(() => lists.delete(authority));
   return await list;
+}
+
+/**
+ * An authority of this installation, in use or replaced, as the certificates that it issued name it.
+ * @param identifier subject key identifier, lower-case hex
+ * @returns its row's id and DER
+ * @throws AppError `not-found`
+ */
+export async function authorityBy(deps: KeyDeps, identifier: string): Promise<{ id: string; certificate: Buffer }> {
+  const { keyIdentifierOf } = await import("./certificates.ts");
+  const row = (await store.listKeys(deps.db.read)).find(
+    (one) => one.purpose === "ca" && one.activated_at !== null && keyIdentifierOf(publicKeyOf(one)) === identifier,
+  );
+  if (!row || row.certificate === null) throw notFound("The authority");
+  return { id: row.id, certificate: Buffer.from(row.certificate, "base64") };
+}
+
+/**
+ * The list that is served. While nobody knows what time it is the last one goes on being served, and no new one is dated by a guess.
+ * @throws AppError `not-found`; `service-unavailable` while there is none that could be dated
+ */
+export async function publishedRevocationList(deps: KeyDeps, identifier: string): Promise<Uint8Array> {
+  const { id } = await authorityBy(deps, identifier);
+  if (deps.clock.doubt?.()) {
+    const known = await issued.get(deps.db)?.get(id)?.list;
+    if (known) return known;
+    throw new AppError("service-unavailable", { detail: "The clock of this machine is in doubt.", retryAfter: 60 });
+  }
+  const list = await ownRevocationList(deps, id);
+  if (!list) throw notFound("The revocation list");
+  return list;
 }
 
 async function make(deps: KeyDeps, row: store.KeyRow, issuer: Uint8Array, now: number): Promise<Uint8Array> {

@@ -138,5 +138,6 @@ async function ownIssuer(deps: KeyDeps): Promise<Issuer> {
     publicKey: publicKeyOf(ca),
     privateKey: openPrivateKey(deps, ca),
     notAfter: Date.parse(ca.valid_until ?? ""),
+    baseUrl: deps.config.baseUrl,
   };
 }

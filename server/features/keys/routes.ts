@@ -1,5 +1,6 @@
 import { bind } from "../../kernel/binding.ts";
 import * as contract from "./contract.ts";
+import { authorityBy, publishedRevocationList } from "./revocation.ts";
 import { authorities, ensureKeys, publicAnchorKeys } from "./service.ts";
 
 export const bindings = [
@@ -21,6 +22,18 @@ export const bindings = [
       await ensureKeys(deps);
       const { timestamps } = await authorities(deps.db.read);
       return { status: 200, bytes: Buffer.from(timestamps.join(""), "ascii"), contentType: contract.pemType };
+    },
+  }),
+  bind(contract.getAuthorityCertificate)({
+    async handle(deps, { params }) {
+      const { certificate } = await authorityBy(deps, params.authority);
+      return { status: 200, bytes: certificate, contentType: contract.certificateType };
+    },
+  }),
+  bind(contract.getRevocationList)({
+    async handle(deps, { params }) {
+      const bytes = await publishedRevocationList(deps, params.authority);
+      return { status: 200, bytes, contentType: contract.listType };
     },
   }),
 ];

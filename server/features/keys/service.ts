@@ -192,7 +192,7 @@ function makeOnce(deps: KeyDeps): Promise<void> {
 async function createKeys(deps: KeyDeps): Promise<void> {
   if ((await store.listKeys(deps.db.read)).length > 0) return;
   const encrypt = (pkcs8: Uint8Array, id: string) => deps.secrets.seal(pkcs8, secretContext(id));
-  const rows = await generateKeys(deps.clock.now(), encrypt);
+  const rows = await generateKeys({ nowMs: deps.clock.now(), baseUrl: deps.config.baseUrl }, encrypt);
   try {
     const signer = rows.find(({ purpose }) => purpose === "anchor");
     const keys = rows.map((row) => ({ row, state: "in-use" as const }));

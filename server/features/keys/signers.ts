@@ -22,7 +22,7 @@ const signAsync = promisify(sign);
 
 export type TokenConfig = Pick<Config, "pkcs11Module" | "pkcs11Token" | "pkcs11PinFile">;
 export type KeyDeps = Pick<Deps, "db" | "secrets" | "clock"> & {
-  config: TokenConfig;
+  config: TokenConfig & Pick<Config, "baseUrl">;
   /** Writes what else is kept of an act on the keys, in its transaction. */
   noted?: (tx: Tx, done: RecordBody) => Promise<unknown>;
 };

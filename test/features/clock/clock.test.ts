@@ -1,6 +1,9 @@
+import { X509Certificate } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { anchorNow } from "../../../server/features/evidence/anchoring.ts";
 import { fsck } from "../../../server/features/evidence/fsck.ts";
+import { keyIdentifierOf } from "../../../server/features/keys/certificates.ts";
+import { sealSigner } from "../../../server/features/keys/service.ts";
 import { acceptClock, listClockEvents, readClockState } from "../../../server/kernel/clock-watch.ts";
 import type { Machine } from "../../../server/kernel/guarded-clock.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
@@ -96,9 +99,15 @@ describe.each([
     expect((await app.call("/readyz", { key: null })).status).toBe(503);
     // What is proven stays provable.
     await ok(app, 200, "/v1/public/anchors/latest", { key: null });
+    const { certificates } = await sealSigner(app.deps);
+    const authority = keyIdentifierOf(new X509Certificate(certificates.at(-1) ?? "").publicKey);
+    const list = `/.well-known/svc/authorities/${authority}/revocation-list.crl`;
+    // The list that the seal was made with: no other is dated now.
+    expect((await app.call(list, { key: null })).status).toBe(200);
     await app.jobs.idle();
     expect(await held()).toBe(before);
     await app.restart();
+    expect(await refusal(app, list, { key: null })).toMatchObject({ status: 503, code: "service-unavailable" });
     runs(hour);
     expect(await refusal(app, "/v1/envelopes")).toMatchObject({ status: 503 });
     await app.jobs.idle();

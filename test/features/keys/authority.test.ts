@@ -1,13 +1,16 @@
 import { execFileSync } from "node:child_process";
+import { X509Certificate } from "node:crypto";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { runCli } from "../../../server/cli.ts";
 import { judgeSealedPdf } from "../../../server/commands/demo/judges.ts";
 import { ownEvidence, verifyFile } from "../../../server/features/evidence/verify-file.ts";
+import { rotateAuthority as rotateAuthorityOf } from "../../../server/features/keys/authority.ts";
 import { ownRevocationList } from "../../../server/features/keys/revocation.ts";
-import { sealSigner } from "../../../server/features/keys/service.ts";
+import { sealSigner, timestampAuthority } from "../../../server/features/keys/service.ts";
+import { parseRevocationList } from "../../../workers/seal/crl.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
 import { sealedEnvelope } from "../evidence/bundle-support.ts";
 import { movableClock, publishTemplate } from "../signing/flow.ts";
@@ -93,3 +96,81 @@ test("the authority is replaced, seals of before and after hold, and both author
     );
   }
 }, 60_000);
+
+/** What a certificate names for validators outside, as openssl reads it. */
+function named(der: Uint8Array): { issuer: string; list: string; keyIdentifier: string } {
+  const text = execFileSync("openssl", ["x509", "-inform", "DER", "-noout", "-text"], { input: der }).toString();
+  return {
+    issuer: /CA Issuers - URI:(\S+)/.exec(text)?.[1] ?? "",
+    list: /X509v3 CRL Distribution Points:\s+Full Name:\s+URI:(\S+)/.exec(text)?.[1] ?? "",
+    keyIdentifier: (/X509v3 Authority Key Identifier:\s+(?:keyid:)?([0-9A-F:]+)/.exec(text)?.[1] ?? "")
+      .replaceAll(":", "")
+      .toLowerCase(),
+  };
+}
+
+test("certificates name where their authority and its list are served, and both are, of every authority, under any base URL", async () => {
+  const own = movableClock(new Date().toISOString());
+  const env = { SIGNET_BASE_URL: "https://sign.example.com/" };
+  const data = await mkdtemp(path.join(folder, "data-"));
+  let on = await startAppliance({ clock: own, env, folder: data });
+  onTestFinished(() => on.stop());
+  const certificatesOf = async () => [await sealSigner(on.deps), await timestampAuthority(on.deps)];
+  // Where it listens: nobody resolves the name that it says it has.
+  const servedAt = (place: string) => fetch(`http://127.0.0.1:${on.deps.config.port}${place}`);
+  const signers = await certificatesOf();
+  await rotateAuthorityOf(on.deps);
+  signers.push(...(await certificatesOf()));
+  const below = "https://sign.example.com/.well-known/svc/authorities/";
+  expect(new Set(signers.map(({ certificates: [leaf] }) => named(leaf ?? new Uint8Array()).issuer)).size).toBe(2);
+
+  const expectServed = async () => {
+    for (const { certificates } of signers) {
+      const [leaf = new Uint8Array(), ca = new Uint8Array()] = certificates;
+      const { issuer, list, keyIdentifier } = named(leaf);
+      expect(keyIdentifier).toMatch(/^[0-9a-f]{40}$/);
+      expect([issuer, list]).toEqual([
+        `${below}${keyIdentifier}/certificate.cer`,
+        `${below}${keyIdentifier}/revocation-list.crl`,
+      ]);
+      expect(named(ca)).toMatchObject({ issuer: "", list: "" });
+      const fetched = await servedAt(new URL(issuer).pathname);
+      expect(fetched.headers.get("content-type")).toBe("application/pkix-cert");
+      expect(fetched.headers.get("ratelimit-limit")).toBe("240");
+      expect(Buffer.from(await fetched.arrayBuffer()).equals(ca)).toBe(true);
+      const answer = await servedAt(new URL(list).pathname);
+      expect(answer.headers.get("content-type")).toBe("application/pkix-crl");
+      const crl = Buffer.from(await answer.arrayBuffer());
+      const { thisUpdate, nextUpdate } = parseRevocationList(crl);
+      expect(Date.parse(thisUpdate)).toBeLessThanOrEqual(own.now());
+      expect(own.now() - Date.parse(thisUpdate)).toBeLessThan(10 * 60_000);
+      expect(Date.parse(nextUpdate ?? "")).toBeGreaterThan(own.now() + 29 * 86_400_000);
+      // As a validator does it that fetched both.
+      await writeFile(file("fetched.pem"), new X509Certificate(ca).toString());
+      await writeFile(file("leaf.pem"), new X509Certificate(leaf).toString());
+      openssl(
+        ["crl", "-inform", "DER", "-out", file("fetched.crl.pem")].concat(["-in", await kept("fetched.crl", crl)]),
+      );
+      const at = ["-attime", String(Math.floor(own.now() / 1000))];
+      const trusted = ["-no-CApath", "-CAfile", file("fetched.pem"), "-CRLfile", file("fetched.crl.pem")];
+      expect(openssl(["verify", ...at, "-crl_check", ...trusted, file("leaf.pem")])).toContain("OK");
+    }
+  };
+  await expectServed();
+  // Issued anew long before the one that somebody fetched ends.
+  own.advance(40 * 86_400_000);
+  await expectServed();
+  const unknown = `/.well-known/svc/authorities/${"0".repeat(40)}`;
+  for (const name of ["certificate.cer", "revocation-list.crl"])
+    expect((await servedAt(`${unknown}/${name}`)).status).toBe(404);
+  // The base URL changes: what was issued keeps its addresses, which are served by path.
+  await on.stop();
+  const moved = { SIGNET_BASE_URL: "https://other.example.com" };
+  on = await startAppliance({ clock: own, folder: data, env: moved, owner: "second@example.com" });
+  await expectServed();
+}, 60_000);
+
+async function kept(name: string, bytes: Uint8Array): Promise<string> {
+  await writeFile(file(name), bytes);
+  return file(name);
+}

@@ -19,7 +19,7 @@ import { openSecrets, type Secrets } from "../../../server/kernel/secrets.ts";
 let folder: string;
 let db: Database;
 let secrets: Secrets;
-const deps = () => ({ db, secrets, clock: systemClock, config: {} });
+const deps = () => ({ db, secrets, clock: systemClock, config: { baseUrl: "http://127.0.0.1:8480" } });
 const file = (name: string): string => path.join(folder, name);
 const open = () => openDatabase({ file: file("signet.db"), secrets });
 const openssl = (...args: string[]): string => execFileSync("openssl", args, { stdio: "pipe" }).toString();

@@ -14,7 +14,8 @@ import { contract } from "./hostile.ts";
 const at = new Date(Date.now() + 3_600_000).toISOString();
 const LEAF = "basicConstraints=critical,CA:FALSE\nkeyUsage=critical,digitalSignature\n";
 const CA = "basicConstraints=critical,CA:TRUE\nkeyUsage=critical,keyCertSign\n";
-const SECTIONS = `[leaf]\n${LEAF}[mail]\n${LEAF}extendedKeyUsage=emailProtection\n[critical]\n${LEAF}1.2.3.4.5=critical,ASN1:UTF8String:unknown
+const SECTIONS = `[leaf]\n${LEAF}[addresses]\n${LEAF}authorityInfoAccess=caIssuers;URI:http://127.0.0.1:8480/ca.cer\ncrlDistributionPoints=URI:http://127.0.0.1:8480/ca.crl
+[mail]\n${LEAF}extendedKeyUsage=emailProtection\n[critical]\n${LEAF}1.2.3.4.5=critical,ASN1:UTF8String:unknown
 [ca]\n${CA}[web]\n${CA}extendedKeyUsage=serverAuth\n[mails]\n${CA}extendedKeyUsage=emailProtection
 [names]\n${CA}nameConstraints=permitted;DNS:mallory.example\n`;
 
@@ -54,6 +55,7 @@ async function sealedBy(leaf: Made, chain: readonly Made[]): Promise<SealReport>
 describe("a chain with", () => {
   const rows: [string, Wish, Wish | null, boolean][] = [
     ["nothing unusual", { section: "leaf" }, { section: "ca" }, true],
+    ["addresses of its issuer and of the list", { section: "addresses" }, null, true],
     ["purposes that fit each other", { section: "mail" }, { section: "mails" }, true],
     ["a condition that nobody here knows", { section: "critical" }, null, false],
     ["a signature with SHA-1", { section: "leaf", digest: "sha1" }, null, false],
