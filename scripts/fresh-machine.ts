@@ -35,8 +35,12 @@ export type Ended = { code: number | null; output: string; seen: boolean };
 /** The variables by which programs find the way out, where there is no direct one. */
 const wayOut = ["http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"];
 
-/** Starts the line in a process group of its own, which is interrupted when a line comes from here. */
-const interruptible = 'set -m; sh -c "$1" </dev/null & job=$!; { read -r _; kill -INT -- "-$job"; } & wait "$job"';
+/**
+ * Starts the line in a process group of its own, which is interrupted when a line comes from here. It has no NOTIFY_SOCKET: the container's
+ * first process is told of one, and no reader's shell is.
+ */
+const interruptible =
+  'unset NOTIFY_SOCKET; set -m; sh -c "$1" </dev/null & job=$!; { read -r _; kill -INT -- "-$job"; } & wait "$job"';
 
 const signals = ["SIGINT", "SIGTERM"] as const;
 /** From the interruption to the end of whatever then stops in its own time. */
@@ -54,6 +58,8 @@ export function openMachine(root: string): FreshMachine {
         "--as-pid2",
         "--console=pipe",
         "--resolv-conf=copy-host",
+        // As wherever systemd booted: its tools want the folder, which only root may make.
+        "--tmpfs=/run/systemd",
       ];
       const variables = wayOut.filter((name) => process.env[name]).map((name) => `--setenv=${name}`);
       const as = [`--user=${user}`, `--chdir=${folder}`, ...variables];

@@ -46,6 +46,9 @@ function readmeLines(): string[] {
 const starts = (line: string): boolean => line.endsWith("npm start");
 const tests = (line: string): boolean => line.endsWith("npm test");
 
+/** Of a shell whose command ended well, or was interrupted. */
+const endsInterrupted = new Set<number | null>([0, 130]);
+
 /** Debian packages that the sentence above them asks for; Node and npm come from this machine. */
 function readmePackages(): string[] {
   const asked = /^On Linux with Node [\d.]+ or newer, (.+?) \(/m.exec(readme)?.[1];
@@ -82,9 +85,8 @@ async function asReader(machine: FreshMachine, user: string, folder: string): Pr
     console.log(`\n${user}@fresh:~/signet$ ${line}`);
     if (starts(line)) {
       const ended = await machine.run(line, { user, folder, until: ready, limitMs: 30 * minute });
-      isReady = ended.seen;
-      // Interrupted, it ends by itself.
-      if (!ended.seen || ended.code === null) troubles.push(`${line}: ${howEnded(ended)}`);
+      isReady = ended.seen && endsInterrupted.has(ended.code);
+      if (!isReady) troubles.push(`${line}: ${howEnded(ended)}`);
     } else if (tests(line)) {
       const first = await test([line, ...(filters.length > 0 ? ["--", ...filters] : [])].join(" "));
       let leftOut = first?.leftOut ?? new Map<string, string>();
