@@ -39,8 +39,13 @@ const wayOut = ["http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PR
  * Starts the line in a process group of its own, which is interrupted when a line comes from here. It has no NOTIFY_SOCKET: the container's
  * first process is told of one, and no reader's shell is.
  */
-const interruptible =
-  'unset NOTIFY_SOCKET; set -m; sh -c "$1" </dev/null & job=$!; { read -r _; kill -INT -- "-$job"; } & wait "$job"';
+const interruptible = `unset NOTIFY_SOCKET; set -m
+sh -c "$1" </dev/null & job=$!
+{ read -r _; kill -INT -- "-$job"; } 2>/dev/null &
+{ wait "$job"; status=$?; } 2>/dev/null
+# What bash says of ended jobs is no part of the output.
+exec 2>/dev/null
+exit "$status"`;
 
 const signals = ["SIGINT", "SIGTERM"] as const;
 /** From the interruption to the end of whatever then stops in its own time. */

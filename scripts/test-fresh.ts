@@ -145,7 +145,7 @@ try {
   for (const user of users) results.push(`${user}: ${await freshRun(pristine, user)}`);
 } catch (error) {
   process.exitCode = 1;
-  console.error(error instanceof Error ? error.message : error);
+  results.push(`not ended: ${error instanceof Error ? error.message : error}`);
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
