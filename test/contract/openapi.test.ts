@@ -13,12 +13,23 @@ import { startAppliance, type TestAppliance } from "../harness/appliance.ts";
 
 type Node = Record<string, unknown>;
 const published = endpoints.filter((endpoint) => endpoint.published !== false);
+const Reference = z.looseObject({ $ref: z.string().optional() });
+const Parameter = z.looseObject({ name: z.string(), in: z.string(), schema: z.looseObject({}) });
+const Link = z.looseObject({
+  operationId: z.string(),
+  parameters: z.record(z.string(), z.string()).default({}),
+  requestBody: z.record(z.string(), z.string()).optional(),
+});
+const Response = z.looseObject({
+  headers: z.record(z.string(), z.looseObject({})).default({}),
+  links: z.record(z.string(), Link).default({}),
+});
 const Operation = z.looseObject({
   operationId: z.string(),
   security: z.array(z.record(z.string(), z.array(z.string()))),
-  parameters: z.array(z.looseObject({ name: z.string(), in: z.string() })).default([]),
+  parameters: z.array(Reference).default([]),
   requestBody: z.looseObject({ content: z.record(z.string(), z.looseObject({})) }).optional(),
-  responses: z.record(z.string(), z.looseObject({})),
+  responses: z.record(z.string(), Reference),
 });
 const Document = z.looseObject({
   openapi: z.string(),
@@ -27,6 +38,9 @@ const Document = z.looseObject({
   components: z.looseObject({
     schemas: z.record(z.string(), z.looseObject({})),
     securitySchemes: z.record(z.string(), z.looseObject({})),
+    headers: z.record(z.string(), z.looseObject({ description: z.string(), schema: z.looseObject({}) })),
+    parameters: z.record(z.string(), z.looseObject({})),
+    responses: z.record(z.string(), z.looseObject({})),
   }),
 });
 
@@ -67,6 +81,21 @@ it("the documentation names everything that verification needs, for anybody", ()
 
 const operationOf = (method: string, route: string) => document.paths[route]?.[method.toLowerCase()];
 
+/** What a reference into the components means; anything else is itself. */
+function resolved(value: { $ref?: string | undefined }): Node {
+  if (value.$ref === undefined) return value;
+  const [kind = "", name = ""] = value.$ref.split("/").slice(-2);
+  const found = z.record(z.string(), z.record(z.string(), z.looseObject({}))).parse(document.components)[kind]?.[name];
+  if (!found) throw new Error(`${value.$ref} is nowhere`);
+  return found;
+}
+const parametersOf = (method: string, route: string) =>
+  (operationOf(method, route)?.parameters ?? []).map((parameter) => Parameter.parse(resolved(parameter)));
+const responseOf = (method: string, route: string, status: number) => {
+  const response = operationOf(method, route)?.responses[status];
+  return response ? Response.parse(resolved(response)) : undefined;
+};
+
 /** Every schema object below, references followed once. */
 function* nodesBelow(value: unknown, seen = new Set<unknown>()): Generator<Node> {
   if (value === null || typeof value !== "object" || seen.has(value)) return;
@@ -74,8 +103,7 @@ function* nodesBelow(value: unknown, seen = new Set<unknown>()): Generator<Node>
   if (!Array.isArray(value)) {
     const node = value as Node;
     yield node;
-    const name = typeof node.$ref === "string" ? (node.$ref.split("/").at(-1) ?? "") : null;
-    if (name !== null) yield* nodesBelow(document.components.schemas[name], seen);
+    if (typeof node.$ref === "string") yield* nodesBelow(resolved({ $ref: node.$ref }), seen);
   }
   for (const [key, child] of Object.entries(value)) if (key !== "example") yield* nodesBelow(child, seen);
 }
@@ -139,9 +167,91 @@ describe("the description of the interface", () => {
 
   it("has Idempotency-Key exactly on the operations that take it", () => {
     for (const { method, path: route, idempotent } of published) {
-      const names = operationOf(method, route)?.parameters.map(({ name }) => name) ?? [];
+      const names = parametersOf(method, route).map(({ name }) => name);
       expect(names.includes("Idempotency-Key"), `${method} ${route}`).toBe(idempotent === true);
     }
+  });
+
+  it("says what a page may hold as the number that it is", () => {
+    const listed = published.filter(({ query }) => query instanceof z.ZodObject && "limit" in query.shape);
+    expect(listed.length).toBeGreaterThan(4);
+    for (const { method, path: route } of listed) {
+      const parameters = new Map(parametersOf(method, route).map(({ name, schema }) => [name, schema]));
+      expect(parameters.get("limit")).toMatchObject({ type: "integer", minimum: 1, maximum: 100 });
+      expect(parameters.get("cursor")).toMatchObject({ type: "string", maxLength: 200, pattern: "^[A-Za-z0-9_-]+$" });
+    }
+  });
+
+  it("has a header of requests where it is read, and the answers that follow from it", () => {
+    const statuses = (method: string, route: string) => Object.keys(operationOf(method, route)?.responses ?? {});
+    for (const { method, path: route, responses, errors, cache } of published) {
+      const names = parametersOf(method, route).map(({ name }) => name);
+      const kinds = Object.values(responses).map(({ kind }) => kind);
+      const inParts = method === "GET" && kinds.includes("bytes");
+      const name = `${method} ${route}`;
+      expect(names.includes("Range") && names.includes("If-Range"), name).toBe(inParts);
+      expect(statuses(method, route).includes("206"), name).toBe(inParts);
+      expect(statuses(method, route).includes("416"), name).toBe(inParts);
+      expect(names.includes("If-None-Match"), name).toBe(inParts || cache !== undefined);
+      expect(statuses(method, route).includes("304"), name).toBe(inParts || cache !== undefined);
+      expect(names.includes("If-Match"), name).toBe(errors?.includes("precondition-failed") === true);
+      expect(statuses(method, route).includes("412"), name).toBe(errors?.includes("precondition-failed") === true);
+      expect(names.includes("Last-Event-ID"), name).toBe(kinds.includes("events"));
+      for (const status of ["405", "422", "500", "503"]) expect(statuses(method, route), name).toContain(status);
+    }
+  });
+
+  it("has the headers of answers: each once, and with the status that they come with", () => {
+    for (const { method, path: route, idempotent, rateLimit } of published) {
+      for (const status of Object.keys(operationOf(method, route)?.responses ?? {}).map(Number)) {
+        const headers = responseOf(method, route, status)?.headers ?? {};
+        const name = `${method} ${route} ${status}`;
+        expect(headers["x-request-id"], name).toEqual({ $ref: "#/components/headers/x-request-id" });
+        if (status === 401) expect(headers, name).toHaveProperty("WWW-Authenticate");
+        if (status === 405) expect(headers, name).toHaveProperty("Allow");
+        if (status === 206 || status === 416) expect(headers, name).toHaveProperty("Content-Range");
+        if (status === 206 || status === 304) expect(headers, name).toHaveProperty("ETag");
+        if (status === 429 || status === 503) expect(headers, name).toHaveProperty("Retry-After");
+        if (rateLimit && status !== 405)
+          for (const part of ["Limit", "Remaining", "Reset"]) expect(headers, name).toHaveProperty(`RateLimit-${part}`);
+        if (status < 300) expect("Idempotent-Replayed" in headers, name).toBe(idempotent === true);
+      }
+    }
+    expect(responseOf("POST", "/v1/envelopes", 200)?.headers).toHaveProperty("x-deduplicated");
+    expect(text.length).toBeLessThan(450_000);
+  });
+
+  it("links what creates a thing to what reads, changes and deletes it", () => {
+    const linked = new Map<string, Set<string>>();
+    for (const { method, path: route, id } of published) {
+      for (const status of Object.keys(operationOf(method, route)?.responses ?? {}).map(Number)) {
+        for (const { operationId, parameters } of Object.values(responseOf(method, route, status)?.links ?? {})) {
+          const to = published.find((one) => one.id === operationId);
+          const needed = [...(to?.path.matchAll(/\{(\w+)\}/g) ?? [])].map(([, name]) => name);
+          expect(Object.keys(parameters).toSorted(), `${id} to ${operationId}`).toEqual(needed.toSorted());
+          linked.set(operationId, (linked.get(operationId) ?? new Set()).add(id));
+        }
+      }
+    }
+    // What is found by other means: the file of a signer, the link of a mail, the token of a person who is asked.
+    const unlinked = ["getAttachment", "downloadDocument"];
+    const found = published.filter(({ path: route }) => route.includes("{")).map(({ id }) => id);
+    expect(found.filter((id) => !linked.has(id)).toSorted()).toEqual(unlinked.toSorted());
+    expect(linked.get("resendToRecipient")).toContain("createEnvelope");
+    expect(linked.get("deleteViewer")).toEqual(new Set(["createEnvelope", "addViewers"]));
+    expect(linked.get("renderTemplate")).toEqual(new Set(["saveTemplateDraft", "publishTemplate"]));
+    expect(linked.get("exchangeSigningToken")).toEqual(new Set(["createSigningSession"]));
+  });
+
+  it("has patterns that other languages read: no class that depends on the dialect", () => {
+    for (const node of nodesBelow([document.paths, document.components])) {
+      if (typeof node.pattern !== "string") continue;
+      expect(() => new RegExp(String(node.pattern), "u")).not.toThrow();
+      expect(node.pattern).not.toMatch(/\\[dDsSwWpPbB]/);
+    }
+    const patterns = [...nodesBelow(document)].map(({ pattern }) => pattern).filter((one) => typeof one === "string");
+    const python = "import json, re, sys; [re.compile(one) for one in json.load(sys.stdin)]";
+    execFileSync("python3", ["-c", python], { input: JSON.stringify(patterns) });
   });
 
   it("closes requests and leaves answers open", () => {
