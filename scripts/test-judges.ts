@@ -1,11 +1,13 @@
 import { mkdir } from "node:fs/promises";
 import path from "node:path";
 import { judgeBySchemathesis } from "../test/judges/schemathesis.ts";
+import { judgeStamps } from "../test/judges/stamps.ts";
 
 /** `npm run test:judges [-- NAME …]`: programs of others judge what this one makes; each installs what it needs below `out/`. */
 
 const judges: Record<string, () => Promise<boolean>> = {
   schemathesis: judgeBySchemathesis,
+  stamps: judgeStamps,
 };
 
 const asked = process.argv.slice(2);

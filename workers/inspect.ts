@@ -1,5 +1,6 @@
 /** What is this PDF, and can revisions be appended to it? Runs on hostile input: every cost has a bound. */
 import { activeContentWarnings, decideActiveContent } from "./active-content.ts";
+import { coveredPages } from "./annotations.ts";
 import { findActiveContent } from "./pdf/active-content.ts";
 import { type ObjectSource, type PdfDict, PdfError } from "./pdf/objects.ts";
 import type { PdfFile, PdfPage } from "./pdf/reader.ts";
@@ -29,6 +30,7 @@ export async function inspect(input: Input): Promise<TaskResult<"inspect">> {
     const { file, pages, rewritten, warnings } = await withActiveContentDecided(fit, input);
     const fields = fieldsOf(file, file.dict(file.catalog.get("AcroForm")));
     warnings.push(...contentWarnings(file, fields));
+    warnings.push(...coveredPages(file, pages));
     const value = {
       pageCount: pages.length,
       pages: pages.map(pageBox),

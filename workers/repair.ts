@@ -1,5 +1,6 @@
 /** Makes of an upload a file that revisions can be appended to: as it is, written anew, or not at all. */
 import { type ActiveKind, activeContentRemover } from "./pdf/active-content.ts";
+import { requireContent } from "./pdf/content.ts";
 import { type ObjectSource, PdfDict, PdfError, type PdfObject, PdfRef, PdfStream } from "./pdf/objects.ts";
 import { isSoundTree } from "./pdf/page-tree.ts";
 import { loosePages, walkPages } from "./pdf/pages.ts";
@@ -205,6 +206,7 @@ function readablePages(file: PdfFile, maxPages: number): PdfPage[] {
     requireMeasure(page);
     const contents = file.resolve(page.dict.get("Contents"));
     if (Array.isArray(contents)) for (const item of contents) file.resolve(item);
+    requireContent(file, page);
     for (const entry of page.resources?.map.values() ?? []) file.resolve(entry);
     requireList(file, page.dict.get("Annots"), `the annotations of page ${page.index + 1}`);
     pages.push(page);

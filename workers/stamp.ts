@@ -2,10 +2,11 @@
  * Draws over the pages of a PDF by appending one revision (ISO 32000-1 §7.5.6): the output is what belongs behind the
  * input, which stays as it is. All text is typeset in one run; each page then gets its drawings in their order.
  */
+import { annotationsInFront } from "./annotations.ts";
 import { type Item, itemOf, missingWarning, numbers, vectorsOf, warningOf, watermarkItem } from "./overlay.ts";
-import { balanceOf } from "./pdf/content.ts";
+import { type Ending, endingOf } from "./pdf/content.ts";
 import { importPageAsForm } from "./pdf/import.ts";
-import { PdfDict, PdfError, type PdfObject, PdfRef, pdfDate } from "./pdf/objects.ts";
+import { name, PdfDict, PdfError, type PdfObject, PdfRef, pdfDate } from "./pdf/objects.ts";
 import { type Picture, readPicture } from "./pdf/picture.ts";
 import { openPdf, type PdfFile, type PdfPage } from "./pdf/reader.ts";
 import { beginRevision, dropPermissions, type Revision } from "./pdf/revision.ts";
@@ -20,6 +21,7 @@ type Sheet = { width: number; height: number; items: Item[] };
 
 const MAX_DRAWINGS = 5_000;
 const MAX_TEXT = 2_000_000;
+const PICTURE_LOST = "This page breaks off inside a picture, which programs show in different ways; it was left out.";
 
 /**
  * Appends one revision that draws `drawings` over the pages, in their order, and the watermark over everything.
@@ -45,7 +47,10 @@ export async function stamp(input: Input): Promise<TaskResult<"stamp">> {
       if (!own) continue;
       const { contents, warning } = removeUnder(page);
       if (warning) warnings.push(warning);
-      drawOver(revision, file, page, contents, own, forms, guards);
+      warnings.push(...annotationsInFront(file, page, input.drawings));
+      const ending = endingOf(file, page);
+      if (ending.pictureLost) warnings.push({ code: "picture-left-out", message: PICTURE_LOST, page: page.index + 1 });
+      drawOver(revision, file, page, ending, contents, own, forms, guards);
     }
     dropPermissions(revision);
     touchInfo(revision, input.at);
@@ -166,38 +171,86 @@ async function typesetForms(
   return source.pages().map((page) => importPageAsForm(revision, source, page.index));
 }
 
-/** Adds the layers behind the page's content (`contents` when that is new), between q and Q however many it lacks. */
+/**
+ * Adds the layers behind the page's content (`contents` when that is new): between q and Q however many it lacks, and with
+ * everything ended that it leaves open. Content that breaks off within a token is written anew with that token ended,
+ * because readers differ in whether a token goes on in the next stream.
+ */
 function drawOver(
   revision: Revision,
   file: PdfFile,
   page: PdfPage,
+  { open, extra, closing, completed }: Ending,
   contents: PdfRef | null,
   layers: readonly Layer[],
   forms: readonly PdfRef[],
   guards: Map<number, PdfRef>,
 ): void {
-  const { open, extra } = balanceOf(file, page);
-  const objects = new PdfDict(revision.dict(page.resources?.get("XObject"))?.map ?? []);
+  const resources = new PdfDict(page.resources?.map ?? []);
   const { height } = displayedSize(page);
   const body = layers.map((layer) => {
     if ("operators" in layer) return `q ${layer.operators} Q`;
     const ref = "sheet" in layer ? forms[layer.sheet] : embedded(revision, layer.picture);
     if (!ref) return "";
-    // Object numbers are unique in the file, so the name is free on every page.
-    const key = `Stamp${ref.num}`;
-    objects.set(key, ref);
+    const key = addResource(revision, resources, "XObject", ref);
     return "sheet" in layer ? `/${key} Do` : `q ${placement(layer.picture, layer.drawing, height)} cm /${key} Do Q`;
   });
-  const restore = "Q ".repeat(1 + open);
-  const content = `${restore}\nq ${numbers(...fromDisplay(page))} cm\n${body.join("\n")}\nQ\n`;
+  // What Q restores is as it should be, if all readers count q and Q as we do; where that would show, nothing hangs on it.
+  const doubtful = closing !== "" || completed !== null || extra > 0 || hasTransparency(file, page);
+  const reset = doubtful ? `/${addResource(revision, resources, "ExtGState", opaque(revision))} gs ` : "";
+  const restore = `${closing}${"Q ".repeat(1 + open)}`;
+  const content = `${restore}\nq ${reset}${numbers(...fromDisplay(page))} cm\n${body.join("\n")}\nQ\n`;
   const guard = guards.get(extra) ?? revision.addStream(new PdfDict(), Buffer.from(`${"q ".repeat(1 + extra)}\n`));
   guards.set(extra, guard);
   const own = revision.addStream(new PdfDict(), Buffer.from(content, "latin1"), content.length > 400);
-  const old = contents ?? page.dict.get("Contents");
+  const anew = contents ?? (completed && revision.addStream(new PdfDict(), completed, true));
+  const old = anew ?? page.dict.get("Contents");
   const streams: PdfObject[] = revision.array(old) ?? (old instanceof PdfRef && revision.stream(old) ? [old] : []);
-  const resources = new PdfDict(page.resources?.map ?? []).set("XObject", objects);
   const drawn = [guard, ...streams, own];
   revision.set(page.ref, page.dict.clone().set("Contents", drawn).set("Resources", resources));
+}
+
+/** @returns the name by which the page's content refers to it */
+function addResource(revision: Revision, resources: PdfDict, kind: "XObject" | "ExtGState", ref: PdfRef): string {
+  const own = new PdfDict(revision.dict(resources.get(kind))?.map ?? []);
+  // Object numbers are unique in the file; the page may use such a name all the same.
+  let key = `Stamp${ref.num}`;
+  for (let other = own.get(key); other !== undefined && other !== ref; other = own.get(key)) key += "x";
+  resources.set(kind, own.set(key, ref));
+  return key;
+}
+
+/** Does the page's content draw with anything but full colour over what is there (ISO 32000-1 §11.6)? */
+function hasTransparency(file: PdfFile, page: PdfPage): boolean {
+  for (const entry of file.dict(page.resources?.get("ExtGState"))?.map.values() ?? []) {
+    const state = file.dict(entry);
+    const mode = file.resolve(state?.get("BM"));
+    if (mode !== null && !["Normal", "Compatible"].includes(file.name(mode) ?? "")) return true;
+    if ((file.number(state?.get("ca")) ?? 1) < 1 || (file.number(state?.get("CA")) ?? 1) < 1) return true;
+    if (file.dict(state?.get("SMask"))) return true;
+  }
+  return false;
+}
+
+const opaques = new WeakMap<Revision, PdfRef>();
+
+/** A graphics state that takes back all that makes drawing transparent; the same one for all pages. */
+function opaque(revision: Revision): PdfRef {
+  const known = opaques.get(revision);
+  if (known) return known;
+  const state = new PdfDict([
+    ["Type", name("ExtGState")],
+    ["BM", name("Normal")],
+    ["ca", 1],
+    ["CA", 1],
+    ["SMask", name("None")],
+    ["AIS", false],
+    ["op", false],
+    ["OP", false],
+  ]);
+  const ref = revision.add(state);
+  opaques.set(revision, ref);
+  return ref;
 }
 
 const embeddings = new WeakMap<Revision, Map<Picture, PdfRef>>();

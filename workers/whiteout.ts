@@ -16,7 +16,7 @@ type Removal = { contents: PdfRef | null; warning: Warning | null };
 
 /** `left`: something under it stays in the page. */
 type Area = { x0: number; y0: number; x1: number; y1: number; left: boolean };
-type Bounds = Omit<Area, "left">;
+export type Bounds = Omit<Area, "left">;
 
 const DECODE_LIMIT = 32 * 1024 * 1024;
 const WORK_LIMIT = 12_000_000;
@@ -249,7 +249,7 @@ function written(operands: readonly PdfObject[], operator: string): Uint8Array {
 }
 
 /** From the page's user space to points from the top left corner of the page as displayed. */
-function toDisplay({ cropBox: [x0, y0, x1, y1], rotate, userUnit: u }: PdfPage): Matrix {
+export function toDisplay({ cropBox: [x0, y0, x1, y1], rotate, userUnit: u }: PdfPage): Matrix {
   const scale: Matrix = [u, 0, 0, u, 0, 0];
   switch (rotate) {
     case 90:
@@ -264,7 +264,7 @@ function toDisplay({ cropBox: [x0, y0, x1, y1], rotate, userUnit: u }: PdfPage):
 }
 
 /** The bounds of a rectangle (two opposite corners) under a matrix. */
-function boundsOf([a, b, c, d, e, f]: Matrix, [x0 = 0, y0 = 0, x1 = 0, y1 = 0]: readonly number[]): Bounds {
+export function boundsOf([a, b, c, d, e, f]: Matrix, [x0 = 0, y0 = 0, x1 = 0, y1 = 0]: readonly number[]): Bounds {
   const xs = [a * x0 + c * y0 + e, a * x1 + c * y0 + e, a * x0 + c * y1 + e, a * x1 + c * y1 + e];
   const ys = [b * x0 + d * y0 + f, b * x1 + d * y0 + f, b * x0 + d * y1 + f, b * x1 + d * y1 + f];
   const bounds = { x0: Math.min(...xs), y0: Math.min(...ys), x1: Math.max(...xs), y1: Math.max(...ys) };

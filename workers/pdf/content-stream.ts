@@ -112,8 +112,8 @@ function inlineImage(parser: Parser): PdfDict {
   return parser.fail("inline image does not end");
 }
 
-/** Bytes of an image that is not compressed; null when they cannot be known. */
-function plainLength(dict: PdfDict): number | null {
+/** Bytes of an inline image that is not compressed; null when they cannot be known. */
+export function plainLength(dict: PdfDict): number | null {
   const value = (short: string, long: string): PdfObject | undefined => dict.get(short) ?? dict.get(long);
   const filter = value("F", "Filter");
   if (filter !== undefined && filter !== null && !(Array.isArray(filter) && filter.length === 0)) return null;
@@ -136,9 +136,11 @@ const COMPONENTS: Readonly<Record<string, number>> = {
   DeviceCMYK: 4,
 };
 
+const plausible = (parser: Parser): boolean => isText(parser.bytes, parser.pos, parser.end);
+
 /** Does the text of a content stream follow, or still an image's data? */
-function plausible(parser: Parser): boolean {
-  const next = parser.bytes.subarray(parser.pos, Math.min(parser.end, parser.pos + 16));
+export function isText(bytes: Uint8Array, at: number, end = bytes.length): boolean {
+  const next = bytes.subarray(at, Math.min(end, at + 16));
   return next.every((byte) => (byte >= 0x20 && byte < 0x7f) || byte === 10 || byte === 13 || byte === 9);
 }
 

@@ -1,58 +1,284 @@
-/** Content streams (ISO 32000-1 §7.8.2) as far as drawing over them needs: does the page leave its state as it found it? */
-import { PdfError, PdfStream } from "./objects.ts";
-import { isRegular, isSpace } from "./parser.ts";
+/**
+ * Content streams (ISO 32000-1 §7.8.2) as far as drawing behind them needs: what does the page leave open, so that what
+ * is drawn after it would not be seen, or not as it should be?
+ */
+import { isText, plainLength } from "./content-stream.ts";
+import { type ObjectSource, PdfDict, PdfError, PdfName, PdfStream } from "./objects.ts";
+import { isRegular, isSpace, Parser } from "./parser.ts";
 import type { PdfFile, PdfPage } from "./reader.ts";
 
-/** What a page's content lacks: `open` saves never restored, `extra` restores of states never saved. */
-export type Balance = { open: number; extra: number };
+export type Ending = {
+  /** Saves never restored. */
+  open: number;
+  /** Restores of states never saved. */
+  extra: number;
+  /** Operators that end the path, text object, marked content and so on that are open; empty for most pages. */
+  closing: string;
+  /** All of the content with the token ended in which it breaks off; null when it ends behind a token, as it nearly always does. */
+  completed: Uint8Array | null;
+  /** An inline image whose data breaks off was left out of `completed`: some readers take what follows for its data. */
+  pictureLost: boolean;
+};
 
-const MAX_CONTENT = 4 * 1024 * 1024;
+const MAX_CONTENT = 64 * 1024 * 1024;
+const MAX_BRACKETS = 256;
+const SEPARATOR = Buffer.from("\n");
+const FILTERS = new Set(
+  "FlateDecode Fl LZWDecode LZW ASCII85Decode A85 ASCIIHexDecode AHx RunLengthDecode RL".split(" "),
+);
 
 /**
- * Counts q and Q over all of the page's streams. Content that cannot be decoded here, or is longer than 4 MB, counts as
- * balanced, as it nearly always is.
+ * Reads all of the page's streams as one. What readers cannot decode either counts as empty.
+ * @throws PdfError `too-complex` for content above 64 MB
  */
-export function balanceOf(file: PdfFile, page: PdfPage): Balance {
-  try {
-    const contents = file.resolve(page.dict.get("Contents"));
-    const items = contents instanceof PdfStream ? [contents] : Array.isArray(contents) ? contents : [];
-    const parts: Uint8Array[] = [];
-    let room = MAX_CONTENT;
-    for (const item of items) {
-      const stream = file.stream(item);
-      if (!stream) continue;
-      const part = file.decode(stream, room);
+export function endingOf(file: PdfFile, page: PdfPage): Ending {
+  const parts: Uint8Array[] = [];
+  let room = MAX_CONTENT;
+  for (const stream of streamsOf(file, page)) {
+    try {
+      const part = file.decode(stream, room, true);
       room -= part.length;
       parts.push(part, SEPARATOR);
+    } catch (error) {
+      if (!(error instanceof PdfError) || error.code === "too-complex") throw error;
     }
-    return count(parts.length === 2 && parts[0] ? parts[0] : Buffer.concat(parts));
+  }
+  return new Scan(parts.length === 2 && parts[0] ? parts[0] : Buffer.concat(parts)).ending();
+}
+
+/** @throws PdfError `damaged` for content in a filter that makes none, as those for pictures do: readers differ in what they show. */
+export function requireContent(source: ObjectSource, page: PdfPage): void {
+  for (const { dict } of streamsOf(source, page)) {
+    const filters = source.array(dict.get("Filter")) ?? [dict.get("Filter") ?? null];
+    for (const filter of filters) {
+      const name = source.resolve(filter);
+      if (name === null || (name instanceof PdfName && FILTERS.has(name.value))) continue;
+      throw new PdfError("damaged", `the content of page ${page.index + 1} is not stored as content may be`);
+    }
+  }
+}
+
+function streamsOf(source: ObjectSource, page: PdfPage): PdfStream[] {
+  const contents = source.resolve(page.dict.get("Contents"));
+  const items = Array.isArray(contents) ? contents.map((item) => source.resolve(item)) : [contents];
+  return items.filter((item) => item instanceof PdfStream);
+}
+
+/** What a stretch of content leaves open. */
+type Tally = { saves: number; restores: number; marks: number; sections: number; text: boolean; path: boolean };
+const nothing = (): Tally => ({ saves: 0, restores: 0, marks: 0, sections: 0, text: false, path: false });
+
+class Scan {
+  readonly #bytes: Uint8Array;
+  /** Where no bracket is open. */
+  #tally = nothing();
+  /** Behind the outermost open bracket: most readers take operators there for part of an operand, some do not. */
+  #inside = nothing();
+  /** What ends each open bracket, and where the outermost begins. */
+  readonly #brackets: string[] = [];
+  #outermost = 0;
+  /** Behind the `BI` of an inline image whose data has not begun; -1 elsewhere. */
+  #image = -1;
+  /** Bytes that may still be looked at for the end of inline images, beyond the first that could be it. */
+  #search: number;
+  /** What ends the token in which the content breaks off. */
+  #missing: string | null = null;
+  /** Where an inline image begins whose data cannot be completed; -1 for none. */
+  #lost = -1;
+  #comment = false;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+    this.#search = bytes.length;
+    for (let at = 0; at < bytes.length; ) {
+      const byte = bytes[at] ?? 0;
+      if (isSpace(byte)) at++;
+      else if (!isRegular(byte)) at = this.#delimiter(byte, at);
+      else {
+        const end = endOfWord(bytes, at);
+        at = this.#word(at, end);
+      }
+      if (this.#brackets.length > MAX_BRACKETS) break;
+    }
+  }
+
+  ending(): Ending {
+    const [own, inside] = [this.#tally, this.#inside];
+    const hopeless = this.#brackets.length > MAX_BRACKETS;
+    if (this.#image >= 0) this.#missing = "\n/X 0 ID \nEI";
+    let completed: Uint8Array | null = null;
+    // Nobody reads so many brackets, nor what is behind them.
+    if (hopeless) completed = this.#bytes.subarray(0, this.#outermost);
+    else if (this.#lost >= 0) completed = this.#bytes.subarray(0, this.#lost);
+    else if (this.#missing !== null || this.#brackets.length > 0) {
+      const end = `${this.#missing ?? ""}\n${this.#brackets.toReversed().join(" ")}\n`;
+      completed = Buffer.concat([this.#bytes, Buffer.from(end, "latin1")]);
+    }
+    const marks = own.marks + inside.marks;
+    const sections = own.sections + inside.sections;
+    const words = [own.path || inside.path ? ["n"] : [], own.text || inside.text ? ["ET"] : []].flat();
+    words.push(...Array<string>(marks).fill("EMC"), ...Array<string>(sections).fill("EX"));
+    return {
+      // More restores than saves do no harm, so that both ways of reading operators in brackets are provided for.
+      open: own.saves + inside.saves,
+      extra: own.restores + inside.restores,
+      closing: (this.#comment && !completed ? "\n" : "") + words.map((word) => `${word} `).join(""),
+      completed,
+      pictureLost: this.#lost >= 0,
+    };
+  }
+
+  /** @returns where to go on */
+  #delimiter(byte: number, at: number): number {
+    const bytes = this.#bytes;
+    switch (byte) {
+      case 0x28: {
+        const end = endOfString(bytes, at);
+        if (end >= 0) return end;
+        this.#missing = `\n${")".repeat(openParentheses(bytes, at))}`;
+        return bytes.length;
+      }
+      case 0x25: {
+        const end = endOfComment(bytes, at);
+        this.#comment = end === bytes.length;
+        return end;
+      }
+      case 0x2f:
+        return endOfWord(bytes, at + 1);
+      case 0x3c: {
+        if (bytes[at + 1] === 0x3c) return this.#open(">>", at) + 2;
+        const end = bytes.indexOf(0x3e, at);
+        if (end >= 0) return end + 1;
+        this.#missing = ">";
+        return bytes.length;
+      }
+      case 0x3e:
+        return bytes[at + 1] === 0x3e ? this.#close(">>", at) + 2 : at + 1;
+      case 0x5b:
+        return this.#open("]", at) + 1;
+      case 0x5d:
+        return this.#close("]", at) + 1;
+      default:
+        return at + 1;
+    }
+  }
+
+  #open(bracket: string, at: number): number {
+    if (this.#brackets.length === 0) this.#outermost = at;
+    this.#brackets.push(bracket);
+    return at;
+  }
+
+  #close(bracket: string, at: number): number {
+    if (this.#brackets.at(-1) === bracket) {
+      this.#brackets.pop();
+      if (this.#brackets.length === 0) this.#inside = nothing();
+    }
+    return at;
+  }
+
+  /** @returns where to go on */
+  #word(at: number, end: number): number {
+    const length = end - at;
+    const first = this.#bytes[at] ?? 0;
+    // No operator looked for here is longer, or begins with what numbers begin with.
+    if (length > 3 || first < 0x42) return end;
+    const second = this.#bytes[at + 1] ?? 0;
+    const tally = this.#brackets.length === 0 ? this.#tally : this.#inside;
+    if (length === 1) countLetter(tally, first);
+    else if (length === 2) {
+      if (first === 0x42 && second === 0x54) tally.text = true;
+      else if (first === 0x45 && second === 0x54) tally.text = false;
+      else if (first === 0x42 && second === 0x58) tally.sections++;
+      else if (first === 0x45 && second === 0x58) tally.sections = Math.max(0, tally.sections - 1);
+      else if (first === 0x72 && second === 0x65) tally.path = true;
+      else if (second === 0x2a && "fBb".includes(String.fromCharCode(first))) tally.path = false;
+      else if (first === 0x42 && second === 0x49 && this.#brackets.length === 0) this.#image = end;
+      else if (first === 0x49 && second === 0x44 && this.#image >= 0) return this.#imageData(end);
+    } else if (this.#bytes[at + 2] === 0x43) {
+      if (first === 0x45 && second === 0x4d) tally.marks = Math.max(0, tally.marks - 1);
+      else if (first === 0x42 && (second === 0x4d || second === 0x44)) tally.marks++;
+    }
+    return end;
+  }
+
+  /** Behind the `EI` of the inline image whose data begins at `from` (§8.9.7): the first that stands alone and before text. */
+  #imageData(from: number): number {
+    const bytes = this.#bytes;
+    const start = from + 1;
+    const length = plainLength(entriesBetween(bytes, this.#image, from - 2));
+    const begin = this.#image - 2;
+    this.#image = -1;
+    if (length !== null && start + length <= bytes.length) {
+      let at = start + length;
+      while (isSpace(bytes[at] ?? 0) && at < bytes.length) at++;
+      if (isEnd(bytes, at)) return at + 2;
+    }
+    let fallback = -1;
+    let last = start;
+    for (let at = bytes.indexOf(0x45, start); at >= 0; at = bytes.indexOf(0x45, at + 1)) {
+      if (fallback >= 0) this.#search -= at - last;
+      if (this.#search < 0) break;
+      last = at;
+      if (!isEnd(bytes, at) || !isSpace(bytes[at - 1] ?? 0)) continue;
+      if (isText(bytes, at + 2)) return at + 2;
+      if (fallback < 0) fallback = at + 2;
+    }
+    if (fallback >= 0) return fallback;
+    if (length !== null && start + length <= bytes.length) this.#missing = "\nEI";
+    else this.#lost = begin;
+    return bytes.length;
+  }
+}
+
+function countLetter(tally: Tally, letter: number): void {
+  switch (letter) {
+    case 0x71: // q
+      tally.saves++;
+      break;
+    case 0x51: // Q
+      if (tally.saves > 0) tally.saves--;
+      else tally.restores++;
+      break;
+    case 0x6d: // m
+    case 0x6c: // l
+    case 0x63: // c
+    case 0x76: // v
+    case 0x79: // y
+    case 0x68: // h
+    case 0x57: // W
+      tally.path = true;
+      break;
+    case 0x66: // f
+    case 0x46: // F
+    case 0x42: // B
+    case 0x62: // b
+    case 0x53: // S
+    case 0x73: // s
+    case 0x6e: // n
+      tally.path = false;
+      break;
+  }
+}
+
+/** An inline image's dictionary as far as it can be read. */
+function entriesBetween(bytes: Uint8Array, start: number, end: number): PdfDict {
+  const dict = new PdfDict();
+  const parser = new Parser(bytes, start, { objects: 1000, scan: 0, inflate: 0 }, end);
+  try {
+    for (parser.skip(); parser.peek() !== -1; parser.skip()) {
+      const key = parser.object();
+      if (!(key instanceof PdfName)) break;
+      dict.set(key.value, parser.object());
+    }
   } catch (error) {
-    if (error instanceof PdfError) return { open: 0, extra: 0 };
-    throw error;
+    if (!(error instanceof PdfError)) throw error;
   }
+  return dict;
 }
 
-const SEPARATOR = Buffer.from("\n");
-const [LOWER_Q, UPPER_Q, UPPER_I, UPPER_D, UPPER_E] = [0x71, 0x51, 0x49, 0x44, 0x45];
-
-function count(bytes: Uint8Array): Balance {
-  let depth = 0;
-  let extra = 0;
-  for (let at = 0; at < bytes.length; ) {
-    const byte = bytes[at] ?? 0;
-    if (isSpace(byte)) at++;
-    else if (byte === 0x28) at = endOfString(bytes, at);
-    else if (byte === 0x25) at = endOfComment(bytes, at);
-    else if (!isRegular(byte)) at = byte === 0x2f ? endOfWord(bytes, at + 1) : at + 1;
-    else {
-      const end = endOfWord(bytes, at);
-      if (end === at + 1 && byte === LOWER_Q) depth++;
-      else if (end === at + 1 && byte === UPPER_Q) depth > 0 ? depth-- : extra++;
-      at = end === at + 2 && byte === UPPER_I && bytes[at + 1] === UPPER_D ? endOfInlineImage(bytes, end) : end;
-    }
-  }
-  return { open: depth, extra };
-}
+const isEnd = (bytes: Uint8Array, at: number): boolean =>
+  bytes[at] === 0x45 && bytes[at + 1] === 0x49 && (at + 2 >= bytes.length || isSpace(bytes[at + 2] ?? 0));
 
 function endOfWord(bytes: Uint8Array, from: number): number {
   let at = from;
@@ -66,6 +292,7 @@ function endOfComment(bytes: Uint8Array, from: number): number {
   return at;
 }
 
+/** Behind the string; -1 when it does not end. */
 function endOfString(bytes: Uint8Array, from: number): number {
   let depth = 0;
   for (let at = from; at < bytes.length; at++) {
@@ -74,15 +301,16 @@ function endOfString(bytes: Uint8Array, from: number): number {
     else if (byte === 0x28) depth++;
     else if (byte === 0x29 && --depth === 0) return at + 1;
   }
-  return bytes.length;
+  return -1;
 }
 
-/** Behind `EI` that stands alone (§8.9.7); the data before it is binary. */
-function endOfInlineImage(bytes: Uint8Array, from: number): number {
-  for (let at = from + 1; at + 1 < bytes.length; at++) {
-    if (bytes[at] !== UPPER_E || bytes[at + 1] !== UPPER_I) continue;
-    const after = bytes[at + 2];
-    if (isSpace(bytes[at - 1] ?? 0) && (after === undefined || isSpace(after))) return at + 2;
+function openParentheses(bytes: Uint8Array, from: number): number {
+  let depth = 0;
+  for (let at = from; at < bytes.length; at++) {
+    const byte = bytes[at];
+    if (byte === 0x5c) at++;
+    else if (byte === 0x28) depth++;
+    else if (byte === 0x29) depth--;
   }
-  return bytes.length;
+  return depth;
 }

@@ -1,12 +1,13 @@
-/** Undoes stream filters (ISO 32000-1 §7.4): FlateDecode with predictors, which is all that file structure uses. */
+/** Undoes stream filters (ISO 32000-1 §7.4), all but those for pictures and encryption. */
 import { constants, inflateSync } from "node:zlib";
 import { type ObjectSource, type PdfDict, PdfError, type PdfStream } from "./objects.ts";
+import { ascii85, asciiHex, lzw, runLength } from "./older-filters.ts";
 import type { Budget } from "./parser.ts";
 
 const ABSOLUTE_LIMIT = 64 * 1024 * 1024;
 
 /**
- * The decoded bytes of a stream, never more than `limit` (bytes).
+ * The decoded bytes of a stream, never more than `limit` (bytes); with `lenient`, of bad data what comes before the fault.
  * @throws PdfError `unsupported` for another filter, `too-complex` above the limit, `damaged` for bad data.
  */
 export function decodeStream(
@@ -14,6 +15,7 @@ export function decodeStream(
   stream: PdfStream,
   budget: Budget,
   limit = ABSOLUTE_LIMIT,
+  lenient = false,
 ): Uint8Array {
   const filters = source.array(stream.dict.get("Filter")) ?? [stream.dict.get("Filter") ?? null];
   const parms = source.array(stream.dict.get("DecodeParms")) ?? [stream.dict.get("DecodeParms") ?? null];
@@ -22,31 +24,76 @@ export function decodeStream(
   filters.forEach((filter, index) => {
     const value = source.resolve(filter);
     if (value === null) return;
-    const filterName = source.name(value);
-    if (filterName !== "FlateDecode" && filterName !== "Fl") {
-      throw new PdfError("unsupported", `filter ${filterName ?? "of unknown kind"}`);
-    }
-    bytes = inflate(bytes, budget, limit);
     const parm = source.dict(parms[index]);
+    const allowed = Math.min(limit, budget.inflate, ABSOLUTE_LIMIT);
+    if (allowed <= 0) throw new PdfError("too-complex", "too much compressed data");
+    bytes = undone(source.name(value), bytes, allowed, {
+      lenient,
+      early: source.number(parm?.get("EarlyChange")) !== 0,
+    });
+    budget.inflate -= bytes.length;
     if (parm) bytes = unpredict(bytes, source, parm);
   });
   return bytes;
 }
 
-function inflate(bytes: Uint8Array, budget: Budget, limit: number): Uint8Array {
-  const allowed = Math.min(limit, budget.inflate, ABSOLUTE_LIMIT);
-  if (allowed <= 0) throw new PdfError("too-complex", "too much compressed data");
-  let out: Uint8Array;
+type Manner = { lenient: boolean; early: boolean };
+
+function undone(filter: string | null, bytes: Uint8Array, limit: number, { lenient, early }: Manner): Uint8Array {
+  switch (filter) {
+    case "FlateDecode":
+    case "Fl":
+      return lenient ? inflateSoundPart(bytes, limit) : inflate(bytes, limit);
+    case "LZWDecode":
+    case "LZW":
+      return lzw(bytes, limit, early);
+    case "ASCII85Decode":
+    case "A85":
+      return ascii85(bytes, limit);
+    case "ASCIIHexDecode":
+    case "AHx":
+      return asciiHex(bytes, limit);
+    case "RunLengthDecode":
+    case "RL":
+      return runLength(bytes, limit);
+    default:
+      throw new PdfError("unsupported", `filter ${filter ?? "of unknown kind"}`);
+  }
+}
+
+/** Readers show what they could inflate before the data went wrong; a wrong checksum at the end is nothing to them. */
+function inflateSoundPart(bytes: Uint8Array, limit: number): Uint8Array {
+  try {
+    return inflate(bytes, limit);
+  } catch (error) {
+    if (!(error instanceof PdfError) || error.code !== "damaged") throw error;
+  }
+  let best: Uint8Array = new Uint8Array();
+  let work = 0;
+  for (let low = 0, high = bytes.length - 1; low <= high; ) {
+    const middle = (low + high) >> 1;
+    work += middle + best.length;
+    if (work > ABSOLUTE_LIMIT) throw new PdfError("too-complex", "a compressed stream is too large and corrupt");
+    try {
+      best = inflate(bytes.subarray(0, middle), limit);
+      low = middle + 1;
+    } catch (error) {
+      if (!(error instanceof PdfError) || error.code !== "damaged") throw error;
+      high = middle - 1;
+    }
+  }
+  return best;
+}
+
+function inflate(bytes: Uint8Array, allowed: number): Uint8Array {
   try {
     // A stream cut short still yields what it holds, as in other readers.
-    out = inflateSync(bytes, { maxOutputLength: allowed, finishFlush: constants.Z_SYNC_FLUSH });
+    return inflateSync(bytes, { maxOutputLength: allowed, finishFlush: constants.Z_SYNC_FLUSH });
   } catch (cause) {
     const code = cause instanceof Error && "code" in cause ? cause.code : "";
     if (code === "ERR_BUFFER_TOO_LARGE") throw new PdfError("too-complex", "a compressed stream is too large");
     throw new PdfError("damaged", "a compressed stream is corrupt");
   }
-  budget.inflate -= out.length;
-  return out;
 }
 
 /** TIFF and PNG predictors (§7.4.4.4, RFC 2083 §6). */

@@ -25,7 +25,8 @@ export const isSpace = (byte: number): boolean => CLASS[byte] === 1;
 export const isRegular = (byte: number): boolean => CLASS[byte] === 0;
 const isDigit = (byte: number): boolean => byte >= 48 && byte <= 57;
 
-function hexValue(byte: number): number {
+/** -1 for what is no hexadecimal digit. */
+export function hexValue(byte: number): number {
   if (byte >= 48 && byte <= 57) return byte - 48;
   const lower = byte | 0x20;
   return lower >= 97 && lower <= 102 ? lower - 87 : -1;

@@ -112,9 +112,9 @@ export class PdfFile extends ObjectSource {
     return sections[sections.findIndex(({ at }) => at === startXref) - 1]?.at ?? null;
   }
 
-  /** The decoded bytes of a stream. @throws PdfError `unsupported` for filters other than FlateDecode. */
-  decode(stream: PdfStream, limit?: number): Uint8Array {
-    return decodeStream(this, stream, this.#budget, limit);
+  /** The decoded bytes of a stream; see `decodeStream`. */
+  decode(stream: PdfStream, limit?: number, lenient?: boolean): Uint8Array {
+    return decodeStream(this, stream, this.#budget, limit, lenient);
   }
 
   /** All pages in order; each visited once. @throws PdfError `too-complex` or `damaged`. */

@@ -65,20 +65,22 @@ function nextState(file: PdfFile, then: PdfFile): PdfFile | null {
 
 function changeBetween(then: PdfFile, next: PdfFile, signed: Holding | undefined): LaterChange | null {
   const added = next.bytes.subarray(then.length);
-  const signature = signed && signatureBetween(then, next, signed);
-  if (signature?.equals(added)) return signed?.kind ?? null;
+  if (signed && isSignature(added, then, next, signed)) return signed.kind;
   const revision = beginRevision(then);
   if (!addToStore(revision, storedData(next, next.catalog))) return null;
   return revision.finish().bytes.equals(added) ? "validation-data" : null;
 }
 
-/** What would have been appended for the newest field's signature; null when it is not the one that was judged. */
-function signatureBetween(then: PdfFile, next: PdfFile, signed: Holding): Buffer | null {
+/** Whether `added` is what is appended for the newest field's signature, or was before November 2026, and that is the one judged. */
+function isSignature(added: Uint8Array, then: PdfFile, next: PdfFile, signed: Holding): boolean {
   const field = next.dict(next.array(next.dict(next.catalog.get("AcroForm"))?.get("Fields"))?.at(-1));
   const title = next.string(field?.get("T"));
   const signature = next.dict(field?.get("V"));
   const contents = next.string(signature?.get("Contents"));
-  if (!title || textOf(title) !== signed.field || !signature || !contents) return null;
+  if (!title || textOf(title) !== signed.field || !signature || !contents) return false;
   const entries = [...signature.map].filter(([key]) => key !== "ByteRange" && key !== "Contents");
-  return signatureRevision(beginRevision(then), { entries, fieldName: signed.field }, contents.bytes).bytes;
+  return [false, true].some((bareForm) => {
+    const placeholder = { entries, fieldName: signed.field, bareForm };
+    return signatureRevision(beginRevision(then), placeholder, contents.bytes).bytes.equals(added);
+  });
 }

@@ -12,6 +12,11 @@ export type Placeholder = {
   fieldName: string;
   /** Bytes reserved for the DER in /Contents. */
   capacity: number;
+  /**
+   * Leaves the form as it is found, as all seals did until November 2026. Since then the first signature gives it defaults
+   * for fonts and text where it has none: with a form that lacks them, PDFium draws no free text without an appearance.
+   */
+  bareForm?: boolean | undefined;
 };
 
 export type PreparedSignature = {
@@ -89,7 +94,7 @@ function laidOut(revision: Revision, placeholder: Placeholder) {
       ...placeholder.entries,
     ]),
   );
-  addField(revision, signature, placeholder.fieldName);
+  addField(revision, signature, placeholder);
   dropPermissions(revision);
   const start = revision.base.length;
   const { bytes: tail, offsets, base } = revision.finish();
@@ -122,7 +127,7 @@ function bytesBehind(prefix: Hash, start: number, tail: Buffer): FileBytes {
   };
 }
 
-function addField(revision: Revision, signature: PdfRef, fieldName: string): void {
+function addField(revision: Revision, signature: PdfRef, { fieldName, bareForm }: Placeholder): void {
   const page = revision.base.page(0);
   if (!page) throw new PdfError("damaged", "no page to put the signature field on");
   const field = revision.add(
@@ -149,7 +154,16 @@ function addField(revision: Revision, signature: PdfRef, fieldName: string): voi
     .clone()
     .set("Fields", [...(revision.array(form.get("Fields")) ?? []), field])
     .set("SigFlags", flags | SIGNATURES_EXIST_AND_APPEND_ONLY);
+  // Behind a signature nothing is touched that need not be.
+  if (!bareForm && flags === 0) giveDefaults(revision, extended);
   revision.set(revision.base.catalogRef, catalog.clone().set("AcroForm", extended));
+}
+
+/** The form's default resources and appearance (ISO 32000-1 §12.7.2), as far as it lacks them. No font: it would have to be embedded. */
+function giveDefaults(revision: Revision, form: PdfDict): void {
+  const resources = dictAt(revision, form.get("DR")) ?? new PdfDict();
+  if (!dictAt(revision, resources.get("Font"))) form.set("DR", resources.clone().set("Font", new PdfDict()));
+  if (!revision.string(form.get("DA"))) form.set("DA", textString("/Helv 0 Tf 0 g"));
 }
 
 function dictAt(revision: Revision, object: PdfObject | undefined): PdfDict | null {

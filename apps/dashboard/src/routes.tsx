@@ -164,7 +164,7 @@ const send = createRoute({
   path: "/send",
   validateSearch: SendSearch,
   component: lazyRouteComponent(
-    page(["send"], () => import("./features/send/SendPage.tsx")),
+    page(["send", "templates"], () => import("./features/send/SendPage.tsx")),
     "SendPage",
   ),
 });

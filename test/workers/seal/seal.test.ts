@@ -5,11 +5,14 @@ import { PDFDocument, PDFName } from "pdf-lib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { judgeSealedPdf } from "../../../server/commands/demo/judges.ts";
 import { openPdf } from "../../../workers/pdf/reader.ts";
+import { beginRevision } from "../../../workers/pdf/revision.ts";
 import type { SealInput } from "../../../workers/protocol.ts";
+import { laterChanges } from "../../../workers/seal/later-changes.ts";
+import { signatureRevision } from "../../../workers/seal/placeholder.ts";
 import { seal } from "../../../workers/seal/seal.ts";
 import { verifySealedPdf } from "../../../workers/seal/verify.ts";
 import { type Authority, makeAuthority } from "../../harness/authority.ts";
-import { samplePdf, type Variant, variant, whole } from "../pdf/samples.ts";
+import { rawPdf, samplePdf, type Variant, variant, whole } from "../pdf/samples.ts";
 import { faultsOf, textOf } from "../rendering.ts";
 
 // Behind the beginning of the certificates that are about to be made.
@@ -112,6 +115,51 @@ test("existing form fields and annotations stay", async () => {
     expect(file.array(file.page(0)?.dict.get("Annots"))).toHaveLength(2);
     await expectJudgesContent(pdf, "ec-p256");
   }
+});
+
+describe("the form's defaults for fonts and text, without which PDFium shows no free text", () => {
+  const withForm = (form: string): Uint8Array =>
+    rawPdf({
+      1: `<</Type/Catalog/Pages 2 0 R${form}>>`,
+      2: "<</Type/Pages/Kids[3 0 R]/Count 1>>",
+      3: "<</Type/Page/Parent 2 0 R/MediaBox[0 0 200 200]>>",
+      4: "<</Font<</F1 5 0 R>>>>",
+      5: "<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
+    });
+  const defaultsOf = (pdf: Uint8Array) => {
+    const file = openPdf(pdf);
+    const form = file.dict(file.catalog.get("AcroForm"));
+    const fonts = file.dict(file.dict(form?.get("DR"))?.get("Font"));
+    const appearance = file.string(form?.get("DA"));
+    return [fonts && [...fonts.map.keys()], appearance && Buffer.from(appearance.bytes).toString("latin1")];
+  };
+
+  test.each([
+    ["no form", "", [[], "/Helv 0 Tf 0 g"]],
+    ["a form without them", "/AcroForm<</Fields[]/DR<</XObject<<>>>>>>", [[], "/Helv 0 Tf 0 g"]],
+    ["a form with both", "/AcroForm<</Fields[]/DR 4 0 R/DA(/F1 9 Tf)>>", [["F1"], "/F1 9 Tf"]],
+    // Behind a signature only what must be is touched.
+    ["a form with signatures", "/AcroForm<</Fields[]/SigFlags 3>>", [null, null]],
+  ])("%s", async (_name, form, expected) => {
+    const pdf = await sealed(input(withForm(form), "ec-p256"));
+    expect(defaultsOf(pdf)).toEqual(expected);
+    expect(verifySealedPdf(pdf, { trusted: [authority("ec-p256").ca], at }).valid).toBe(true);
+    const { length } = withForm(form);
+    const holding = new Map([[pdf.length, { field: "Signet.Seal.1", kind: "seal" as const }]]);
+    expect(laterChanges(openPdf(pdf), length, holding)).toEqual(["seal"]);
+  });
+
+  test("a revision written before there were any counts as a seal, too", () => {
+    const base = withForm("");
+    const about = { entries: [], fieldName: "Signet.Seal.1", bareForm: true };
+    const { bytes } = signatureRevision(beginRevision(openPdf(base)), about, Buffer.alloc(16));
+    const pdf = whole(base, bytes);
+    expect(defaultsOf(pdf)).toEqual([null, null]);
+    const holding = new Map([[pdf.length, { field: "Signet.Seal.1", kind: "seal" as const }]]);
+    expect(laterChanges(openPdf(pdf), base.length, holding)).toEqual(["seal"]);
+    const other = Buffer.from(Buffer.from(pdf).toString("latin1").replace("/SigFlags 3", "/SigFlags 1"), "latin1");
+    expect(laterChanges(openPdf(other), base.length, holding)).toEqual(["other"]);
+  });
 });
 
 test("a second seal on top of the first leaves the first intact", async () => {

@@ -6,6 +6,7 @@ import { dateTime, translator } from "../../../../shared/i18n.ts";
 import { PdfPages } from "../../../../shared/pdf/PdfPages.tsx";
 import { Failure } from "../../../../shared/ui/Failure.tsx";
 import { Loading } from "../../../../shared/ui/kit/Loading.tsx";
+import { warningText } from "../templates/warning-text.ts";
 import type { Form } from "./form.ts";
 
 const t = translator("send");
@@ -114,9 +115,7 @@ function Summary({ form, result }: { form: Form; result: EnvelopeDryRun }) {
           <ul>
             {warnings.map((warning) => (
               <li key={`${warning.code} ${warning.page} ${warning.message}`}>
-                {warning.page === undefined
-                  ? warning.message
-                  : t("review.warningOnPage", { page: warning.page, message: warning.message })}
+                {warningText(warning)}
               </li>
             ))}
           </ul>

@@ -43,7 +43,7 @@ export function DraftNotices(props: Props) {
           <strong>{t("upload.warnings")}</strong>
           <ul className="plain-list">
             {warnings.map((warning) => (
-              <li key={`${warning.code} ${warning.page ?? ""}`}>{warningText(t, warning)}</li>
+              <li key={`${warning.code} ${warning.page ?? ""}`}>{warningText(warning)}</li>
             ))}
           </ul>
         </div>

@@ -1,5 +1,5 @@
 import type { Warning } from "../../../../../server/features/templates/contract.ts";
-import type { translator } from "../../../../shared/i18n.ts";
+import { translator } from "../../../../shared/i18n.ts";
 
 /** What the service says about an upload, in the reader's language. */
 
@@ -11,6 +11,10 @@ const known = [
   "form-fields",
   "portfolio",
   "missing-content",
+  "annotation-over-page",
+  "annotation-in-front",
+  "picture-left-out",
+  "text-under-whiteout",
   "active-content",
   "active-content-kept",
   "javascript",
@@ -47,6 +51,9 @@ const known = [
 type Known = (typeof known)[number];
 const isKnown = (code: string): code is Known => known.some((one) => one === code);
 
-/** Codes without a sentence here are said as the service says them. */
-export const warningText = (t: ReturnType<typeof translator<"templates">>, { code, message, page }: Warning): string =>
-  isKnown(code) ? t(`warning.${code}`, { page }) : message;
+/** With its page, where it is about one. Codes without a sentence here are said as the service says them. */
+export function warningText({ code, message, page }: Warning): string {
+  const t = translator("templates");
+  const text = isKnown(code) ? t(`warning.${code}`) : message;
+  return page === undefined ? text : t("upload.warningOnPage", { page, message: text });
+}

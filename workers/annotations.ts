@@ -1,0 +1,104 @@
+/** Annotations that a PDF brings along: readers draw them in front of the page, also of what is stamped on it. */
+import { type PdfDict, PdfError, PdfStream } from "./pdf/objects.ts";
+import { isRegular } from "./pdf/parser.ts";
+import type { PdfFile, PdfPage } from "./pdf/reader.ts";
+import type { Drawing, Warning } from "./protocol.ts";
+import { type Bounds, boundsOf, toDisplay } from "./whiteout.ts";
+
+const HIDDEN = 2;
+const NO_VIEW = 32;
+// They show nothing, or the text under them shines through.
+const HARMLESS = new Set(["Link", "Popup", "Highlight", "Underline", "StrikeOut", "Squiggly"]);
+const MAX_APPEARANCE = 1024 * 1024;
+const MAX_ANNOTATIONS = 2000;
+/** Of the drawing or of the page. */
+const SMALL_SHARE = 0.1;
+const LARGE_SHARE = 0.5;
+
+/** A warning with the number of `drawings` on this page that annotations with filled areas cover to a tenth or more. */
+export function annotationsInFront(file: PdfFile, page: PdfPage, drawings: readonly Drawing[]): Warning[] {
+  if (!page.dict.has("Annots")) return [];
+  const own = drawings.filter((drawing) => drawing.page === page.index + 1);
+  const covered = new Set<Drawing>();
+  for (const { bounds, paints } of annotationsOf(file, page)) {
+    const hit = own.filter((drawing) => !covered.has(drawing) && share(boxOf(drawing), bounds) > SMALL_SHARE);
+    if (hit.length > 0 && paints()) for (const drawing of hit) covered.add(drawing);
+  }
+  if (covered.size === 0) return [];
+  const message =
+    "A comment, stamp or form field of the PDF lies in front of a field and may hide what is entered in it.";
+  return [{ code: "annotation-in-front", message, page: page.index + 1, count: covered.size }];
+}
+
+/** A warning for each of `pages` that one annotation with filled areas covers by half or more. */
+export function coveredPages(file: PdfFile, pages: readonly PdfPage[]): Warning[] {
+  const message =
+    "A comment or stamp of the PDF covers much of this page; it may hide the fields that are placed there.";
+  return pages.flatMap((page) => {
+    if (!page.dict.has("Annots")) return [];
+    const whole = boundsOf(toDisplay(page), page.cropBox);
+    const found = annotationsOf(file, page).some(
+      ({ bounds, paints }) => share(whole, bounds) >= LARGE_SHARE && paints(),
+    );
+    return found ? [{ code: "annotation-over-page", message, page: page.index + 1 }] : [];
+  });
+}
+
+/** `bounds` in points from the top left corner of the page as displayed; `paints` looks whether it fills any area. */
+type Annotation = { bounds: Bounds; paints: () => boolean };
+
+function annotationsOf(file: PdfFile, page: PdfPage): Annotation[] {
+  const found: Annotation[] = [];
+  for (const item of file.array(page.dict.get("Annots"))?.slice(0, MAX_ANNOTATIONS) ?? []) {
+    const annotation = file.dict(item);
+    const sides = file.array(annotation?.get("Rect"))?.map((side) => file.number(side) ?? 0);
+    const flags = file.number(annotation?.get("F")) ?? 0;
+    if (!annotation || sides?.length !== 4 || (flags & (HIDDEN | NO_VIEW)) !== 0) continue;
+    if (HARMLESS.has(file.name(annotation.get("Subtype")) ?? "")) continue;
+    found.push({ bounds: boundsOf(toDisplay(page), sides), paints: () => fillsArea(file, annotation) });
+  }
+  return found;
+}
+
+function fillsArea(file: PdfFile, annotation: PdfDict): boolean {
+  const normal = file.resolve(file.dict(annotation.get("AP"))?.get("N"));
+  const state = file.name(annotation.get("AS")) ?? "";
+  const stream = normal instanceof PdfStream ? normal : file.stream(file.dict(normal)?.get(state));
+  if (!stream) return false;
+  try {
+    return holdsFill(file.decode(stream, MAX_APPEARANCE, true));
+  } catch (error) {
+    // What is too much to be looked at here is more than a line of text.
+    if (error instanceof PdfError) return true;
+    throw error;
+  }
+}
+
+const FILLS = new Set(["f", "F", "f*", "B", "B*", "b", "b*", "sh", "Do", "BI"]);
+
+/** Text of strings may count too: a warning too many is better than one too few. */
+function holdsFill(bytes: Uint8Array): boolean {
+  for (let at = 0; at < bytes.length; ) {
+    if (!isRegular(bytes[at] ?? 0)) {
+      at++;
+      continue;
+    }
+    const start = at;
+    while (at < bytes.length && isRegular(bytes[at] ?? 0)) at++;
+    if (at - start <= 2 && bytes[start - 1] !== 0x2f && FILLS.has(latin1(bytes, start, at))) return true;
+  }
+  return false;
+}
+
+const latin1 = (bytes: Uint8Array, start: number, end: number): string =>
+  String.fromCharCode(...bytes.subarray(start, end));
+
+const boxOf = ({ x, y, width, height }: Drawing): Bounds => ({ x0: x, y0: y, x1: x + width, y1: y + height });
+
+/** How much of `area` lies under `cover`, 0 to 1. */
+function share(area: Bounds, cover: Bounds): number {
+  const across = Math.min(area.x1, cover.x1) - Math.max(area.x0, cover.x0);
+  const down = Math.min(area.y1, cover.y1) - Math.max(area.y0, cover.y0);
+  const whole = (area.x1 - area.x0) * (area.y1 - area.y0);
+  return across > 0 && down > 0 && whole > 0 ? (across * down) / whole : 0;
+}
