@@ -4,7 +4,7 @@ import type { TaskResult, Tasks, TextFit } from "./protocol.ts";
 import { typeset } from "./typeset.ts";
 
 /** For each drawing how its text fits; null for what is no text and for combs, whose cells say how much fits. */
-export async function fit({ drawings }: Tasks["fit"]["input"]): Promise<TaskResult<"fit">> {
+export async function measureTexts({ drawings }: Tasks["fit"]["input"]): Promise<TaskResult<"fit">> {
   const fits: (TextFit | null)[] = drawings.map(() => null);
   const items = drawings.flatMap((drawing, id) => {
     const item = itemOf(drawing, id)?.item;

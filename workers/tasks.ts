@@ -2,7 +2,7 @@
 import { move, transferableSymbol, valueSymbol } from "piscina";
 import { portsOf } from "./asking.ts";
 import { certificate } from "./certificate.ts";
-import { fit } from "./fit.ts";
+import { measureTexts } from "./fit.ts";
 import { inspect } from "./inspect.ts";
 import { ownMemory } from "./own-memory.ts";
 import type { TaskName, TaskPorts, TaskResult, Tasks } from "./protocol.ts";
@@ -32,7 +32,7 @@ async function perform(message: TaskMessage): Promise<TaskResult<TaskName>> {
     case "stamp":
       return stamp(message.input);
     case "fit":
-      return fit(message.input);
+      return measureTexts(message.input);
     case "certificate":
       return certificate(message.input);
     case "seal":

@@ -21,8 +21,14 @@ export function store(kind: Kind, key: string, value: string | null): void {
   }
 }
 
-/** What follows `#` in the address, as it was meant; as it stands when it is not well-formed. */
-export function fragment(): string {
+/** The token of a mailed link, which follows `#` in the address; null for any other fragment, which names a place in the page. */
+export function tokenInFragment(prefix: string): string | null {
+  const text = fragment();
+  return text.startsWith(`${prefix}_`) ? text : null;
+}
+
+/** What follows `#`, as it was meant; as it stands when it is not well-formed. */
+function fragment(): string {
   const text = window.location.hash.slice(1);
   try {
     return decodeURIComponent(text);

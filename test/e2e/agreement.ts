@@ -246,3 +246,34 @@ export async function codeFor(app: TestAppliance, email: string): Promise<string
   if (!code) throw new Error(`no code for ${email}`);
   return code;
 }
+
+/** An agreement with narrow fields for texts, which people may pass on. @returns the template's id */
+export async function publishNarrow(app: TestAppliance): Promise<string> {
+  const { id } = Id.parse(await call(app, 201, "/v1/templates", { json: { name: "Short agreement" } }));
+  const file = await call(app, 201, `/v1/templates/${id}/files`, {
+    body: Buffer.from(await agreementPdf()),
+    headers: { "content-type": "application/pdf" },
+  });
+  const role = "Tenant";
+  const text = { role, type: "text_input", required: false };
+  await call(app, 200, `/v1/templates/${id}/draft`, {
+    method: "PUT",
+    json: {
+      content: {
+        mode: "overlay",
+        file: Id.parse(file).id,
+        items: [
+          { ...text, id: "note", label: "Note", ...box(1, 192, 220, 150) },
+          { ...text, id: "remarks", label: "Remarks", multiline: true, ...box(1, 70, 430, 200, 60) },
+          { id: "name", role, type: "full_name", ...box(1, 192, 186, 60) },
+          { id: "sign", role, type: "signature", label: "Signature of the tenant", ...box(2, 70, 316, 200, 48) },
+        ],
+      },
+      roles: [{ name: role, order: 1, verification: "email_otp" }],
+      variables: [],
+      settings: { allowReassign: true },
+    },
+  });
+  await call(app, 201, `/v1/templates/${id}/publish`, { method: "POST" });
+  return id;
+}

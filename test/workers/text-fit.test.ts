@@ -1,6 +1,6 @@
 import { PDFDocument } from "pdf-lib";
 import { describe, expect, it } from "vitest";
-import { fit } from "../../workers/fit.ts";
+import { measureTexts } from "../../workers/fit.ts";
 import type { Drawing } from "../../workers/protocol.ts";
 import { stamp } from "../../workers/stamp.ts";
 import { whole } from "./pdf/samples.ts";
@@ -23,7 +23,7 @@ async function stamped(pdf: Uint8Array, drawings: Drawing[]) {
 }
 
 async function fits(drawings: Drawing[]) {
-  const result = await fit({ drawings });
+  const result = await measureTexts({ drawings });
   if (!result.ok) throw new Error("nothing was measured");
   return result.value.fits;
 }
@@ -81,7 +81,7 @@ describe("a text that is too long for its box", () => {
     ];
     const told = await fits(texts);
     const expected = [true, true, false, false, true, false, false, false, false, false, null];
-    expect(told.map((one) => one && one.fits)).toEqual(expected);
+    expect(told.map((one) => one?.fits ?? null)).toEqual(expected);
     for (const [index, one] of told.entries()) {
       const text = texts[index];
       if (one?.fits !== false || text === undefined) continue;

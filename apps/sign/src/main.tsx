@@ -6,11 +6,9 @@ import { enter } from "./features/access/access.ts";
 import { Sign } from "./routes.tsx";
 import "./sign.css";
 
-// A second link opened in the same tab changes only the fragment.
-window.addEventListener("hashchange", () => window.location.reload());
 const entry = enter();
 // The language that the sender chose for this person, else the browser's.
 const entered = await entry;
-startTranslations({}, languageFor([entered.kind === "access" ? entered.locale : null, ...navigator.languages]));
+startTranslations({}, languageFor(["locale" in entered ? entered.locale : null, ...navigator.languages]));
 await loadCatalogues(["common", "sign"]);
 show(<Sign entry={entry} />);

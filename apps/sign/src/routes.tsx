@@ -5,12 +5,13 @@ import { getSigningSession, type SigningResult, type SigningView } from "../../.
 import { callEndpoint } from "../../shared/api/client.ts";
 import { translator } from "../../shared/i18n.ts";
 import { Failure } from "../../shared/ui/Failure.tsx";
-import type { Entry } from "./features/access/access.ts";
+import { type Entry, forget, rememberPassed } from "./features/access/access.ts";
 import { tellParent } from "./features/access/embedding.ts";
+import type { Passed } from "./features/access/kept.ts";
 import { isTokenProblem, LinkProblem, NoLink } from "./features/access/LinkProblem.tsx";
 import { Stage } from "./features/access/Stage.tsx";
 import { CodeScreen } from "./features/code/CodeScreen.tsx";
-import { ClosedScreen, DeclinedScreen, WaitingScreen } from "./features/finish/EndScreens.tsx";
+import { ClosedScreen, DeclinedScreen, PassedScreen, WaitingScreen } from "./features/finish/EndScreens.tsx";
 
 const DocumentScreen = lazy(() => import("./features/document/DocumentScreen.tsx"));
 const DoneScreen = lazy(() => import("./features/finish/DoneScreen.tsx"));
@@ -27,6 +28,7 @@ export function Sign({ entry }: { entry: Promise<Entry> }) {
 function Entered({ entry }: { entry: Promise<Entry> }) {
   const entered = use(entry);
   if (entered.kind === "none") return <NoLink />;
+  if (entered.kind === "passed") return <PassedScreen passed={entered.passed} />;
   if (entered.kind === "refused") {
     return isTokenProblem(entered.error) ? (
       <LinkProblem error={entered.error} link={entered.link} />
@@ -43,9 +45,12 @@ function Session(access: Access) {
   const { token, link, embedOrigin } = access;
   const queries = useQueryClient();
   const [result, setResult] = useState<SigningResult | null>(null);
+  const [passed, setPassed] = useState<Passed | null>(null);
   const session = useQuery({
     queryKey: ["session", token],
     queryFn: ({ signal }) => callEndpoint(getSigningSession, { token, signal }),
+    // Who passed it on has no session any more.
+    enabled: passed === null,
     refetchInterval: ({ state: { data, error } }) => {
       // A screen may wait for the state that this call did not bring.
       if (data && error && !isTokenProblem(error)) return 4_000;
@@ -58,7 +63,12 @@ function Session(access: Access) {
   useEffect(() => {
     if (envelope && recipient) tellParent(embedOrigin, { type: "ready", envelope, recipient });
   }, [embedOrigin, envelope, recipient]);
-  if (session.isError && isTokenProblem(session.error)) return <LinkProblem error={session.error} link={link} />;
+  const ended = passed === null && session.isError && isTokenProblem(session.error);
+  useEffect(() => {
+    if (ended) forget();
+  }, [ended]);
+  if (passed) return <PassedScreen passed={passed} />;
+  if (ended) return <LinkProblem error={session.error} link={link} />;
   if (!view) return session.isError ? <Trouble error={session.error} /> : <Waiting />;
   const reload = () => queries.invalidateQueries({ queryKey: ["session", token] });
   const finish = async (finished: SigningResult) => {
@@ -67,7 +77,14 @@ function Session(access: Access) {
     tellParent(embedOrigin, { type, envelope: view.envelope.id, recipient: view.recipient.id });
     await reload();
   };
-  return <Screen view={view} access={access} result={result} reload={reload} finish={finish} />;
+  const passOn = async ({ name, email }: Pick<Passed, "name" | "email">) => {
+    const { title, id } = view.envelope;
+    const to = { name, email, title, organization: view.sender.organization };
+    await rememberPassed(to);
+    setPassed(to);
+    tellParent(embedOrigin, { type: "exit", envelope: id, recipient: view.recipient.id });
+  };
+  return <Screen {...{ view, access, result, reload, finish, passOn }} />;
 }
 
 /** Milliseconds until the session is asked for again, or false when nothing can change. */
@@ -93,6 +110,8 @@ export type ScreenProps = {
   result: SigningResult | null;
   reload: () => Promise<void>;
   finish: (result: SigningResult) => Promise<void>;
+  /** The service gave the signing to this person: nothing is left to be done here. */
+  passOn: (person: { name: string; email: string }) => Promise<void>;
 };
 
 function Screen(props: ScreenProps) {

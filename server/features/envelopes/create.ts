@@ -25,6 +25,7 @@ import {
   readDeduplicated,
   readEnvelope,
 } from "./store.ts";
+import { textWarnings } from "./text-warnings.ts";
 
 export type Created = { record: EnvelopeRecord; deduplicated: boolean };
 
@@ -96,6 +97,8 @@ export async function dryRun(deps: Deps, creation: Creation): Promise<EnvelopeDr
     });
   }
   const fields = version.content.items.filter(isField);
+  const people = checked.assignments.map(personOf);
+  const unreadable = await textWarnings(deps, fields, people, input.values, locale);
   return {
     dryRun: true,
     template: version.template.id,
@@ -110,7 +113,7 @@ export async function dryRun(deps: Deps, creation: Creation): Promise<EnvelopeDr
       return { role, name, email, order: turn, delivery, verification, fields: count };
     }),
     unusedVariables: checked.unusedVariables,
-    warnings: [...version.warnings, ...versionWarnings(version), ...drawn.value.warnings],
+    warnings: [...version.warnings, ...versionWarnings(version), ...drawn.value.warnings, ...unreadable],
     wouldCount: !testMode,
   };
 }

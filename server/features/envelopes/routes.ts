@@ -1,7 +1,6 @@
 import { bind } from "../../kernel/binding.ts";
 import type { OrganizationCaller } from "../../kernel/caller.ts";
 import type { Deps } from "../../kernel/deps.ts";
-import { notFound } from "../../kernel/errors.ts";
 import type { RequestInfo } from "../../kernel/request.ts";
 import { pdf } from "../../kernel/wire.ts";
 import * as actions from "./actions.ts";

@@ -237,7 +237,7 @@ export const TextsFitted = z
     fields: z.record(
       z.string(),
       z.object({
-        size: z.number().meta({ description: "Points that the text is set in" }),
+        size: z.number().meta({ description: "Points that the text is set in, whole if it can be" }),
         fits: z.boolean().meta({ description: "Whole, at 6 points or more; a submission with others is refused" }),
         room: z.int().nullable().meta({ description: "How many of its characters fit, when not all do" }),
       }),

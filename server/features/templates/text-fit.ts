@@ -4,6 +4,11 @@ import type { TextStyle } from "./fields.ts";
 
 type TextField = { width: number; height: number } & Pick<TextStyle, "size" | "padding" | "face" | "baseline">;
 
+/** How the text of a field is set; empty for fields without a style. */
+export function textStyleOf(field: TextStyle | object): TextStyle {
+  return field;
+}
+
 /** Points that a field's text is set in unless it is too long: its own, else as large as its box and a normal hand allow. */
 export function fieldTextSize({ size, height }: Pick<TextField, "size" | "height">): number {
   return size ?? Math.min(11, Math.max(6, height * 0.62));

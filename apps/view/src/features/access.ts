@@ -4,7 +4,7 @@ import {
   type ViewerEnvelope,
 } from "../../../../server/features/viewers/contract.ts";
 import { callEndpoint, ProblemResponse } from "../../../shared/api/client.ts";
-import { fragment, store, stored } from "../../../shared/storage.ts";
+import { store, stored, tokenInFragment } from "../../../shared/storage.ts";
 
 export type Access = { kind: "access"; token: string; link: string | null; status: ViewerEnvelope };
 /** How the page came to its access token, or why it has none. */
@@ -12,12 +12,15 @@ export type Entry = Access | { kind: "refused"; error: unknown } | { kind: "none
 
 const key = "signet.view.access";
 
+/** The token of a link to follow with; any other fragment names a place in the page. */
+export const linkInFragment = () => tokenInFragment("svcv");
+
 /**
  * Exchanges the token in the fragment for an access token and takes it out of the address bar; without a fragment, takes up
  * the access that this tab already has (a reload).
  */
 export async function enter(): Promise<Entry> {
-  const link = fragment() || null;
+  const link = linkInFragment();
   if (link !== null) {
     window.history.replaceState(null, "", window.location.pathname);
     store("session", key, null);

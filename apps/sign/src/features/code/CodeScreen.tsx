@@ -3,6 +3,7 @@ import { useMutation } from "@tanstack/react-query";
 import { type FormEvent, useEffect, useId, useRef, useState } from "react";
 import {
   type OtpSent,
+  type OtpState,
   requestSigningCode,
   verifySigningCode,
 } from "../../../../../server/features/signing/contract.ts";
@@ -17,14 +18,19 @@ import { isOver } from "../finish/over.ts";
 /** Asks for the one-time code that shows that the signer reads the mail of the address. */
 export function CodeScreen({ view, access, reload }: ScreenProps) {
   const t = translator("sign");
-  const [sent, setSent] = useState<OtpSent | null>(null);
+  const [asked, setAsked] = useState<OtpSent | null>(null);
   const send = useMutation({
     mutationFn: () => callEndpoint(requestSigningCode, { token: access.token, body: {} }),
-    onSuccess: setSent,
+    onSuccess: setAsked,
   });
+  // Before the page was loaded again, perhaps.
+  const last = asked ?? view.otp.sent;
+  const sent = last !== null && Date.parse(last.expiresAt) > Date.now() ? last : null;
+  const refused = send.error instanceof ProblemResponse ? send.error.problem.retryAfter : undefined;
+  const wait = useSecondsUntil(refused === undefined ? (last?.resendAt ?? null) : send.submittedAt + refused * 1000);
   // A code that staff hand over is never sent from here.
   const handedOver = view.otp.channel === null;
-  const destination = sent?.destination ?? view.otp.destination ?? view.recipient.email;
+  const destination = asked?.destination ?? view.otp.destination ?? view.recipient.email;
   return (
     <Stage view={view} title={t("code.title")} icon={<Shield size={28} />}>
       <p>{t("code.intro", { organization: view.sender.organization, title: view.envelope.title })}</p>
@@ -43,30 +49,42 @@ export function CodeScreen({ view, access, reload }: ScreenProps) {
           onVerified={reload}
           resend={() => send.mutate()}
           sending={send.isPending}
+          wait={wait}
         />
       ) : (
-        <Button fullWidth size="md" loading={send.isPending} onClick={() => send.mutate()}>
-          {t("code.send")}
-        </Button>
+        <>
+          <Button
+            fullWidth
+            size="md"
+            loading={send.isPending}
+            {...(wait > 0 && { "data-disabled": true })}
+            aria-disabled={wait > 0}
+            onClick={() => wait > 0 || send.mutate()}
+          >
+            {t("code.send")}
+          </Button>
+          {wait > 0 && <p className="fine">{t("code.again", { seconds: wait })}</p>}
+        </>
       )}
     </Stage>
   );
 }
 
 type FormProps = {
-  sent: OtpSent | null;
+  sent: OtpState["sent"];
   token: string;
   onVerified: () => Promise<void>;
   resend: () => void;
   sending: boolean;
+  /** Seconds until another code can be sent. */
+  wait: number;
 };
 
-function CodeForm({ sent, token, onVerified, resend, sending }: FormProps) {
+function CodeForm({ sent, token, onVerified, resend, sending, wait }: FormProps) {
   const t = translator("sign");
   const [code, setCode] = useState("");
   const input = useRef<HTMLInputElement>(null);
   const hint = useId();
-  const wait = useSecondsUntil(sent?.resendAt ?? null);
   useEffect(() => input.current?.focus(), []);
   const verify = useMutation({
     mutationFn: (digits: string) => callEndpoint(verifySigningCode, { token, body: { code: digits } }),
@@ -141,13 +159,16 @@ function WrongCode({ error }: { error: unknown }) {
   );
 }
 
-function useSecondsUntil(ts: string | null): number {
-  const left = () => Math.max(0, Math.ceil(((ts === null ? 0 : Date.parse(ts)) - Date.now()) / 1000));
-  const [seconds, setSeconds] = useState(left);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the form is made anew for every code
+/** @param moment ISO 8601 or milliseconds; null for none */
+function useSecondsUntil(moment: string | number | null): number {
+  const end = moment === null ? 0 : new Date(moment).getTime();
+  const [, tick] = useState(0);
+  const seconds = Math.max(0, Math.ceil((end - Date.now()) / 1000));
+  const waits = seconds > 0;
   useEffect(() => {
-    const timer = window.setInterval(() => setSeconds(left()), 1000);
+    if (!waits) return;
+    const timer = window.setInterval(() => tick((count) => count + 1), 1000);
     return () => window.clearInterval(timer);
-  }, []);
+  }, [waits]);
   return seconds;
 }

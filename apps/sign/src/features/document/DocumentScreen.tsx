@@ -1,4 +1,3 @@
-import { Button } from "@mantine/core";
 import { useCallback, useEffect, useRef, useState } from "react";
 import type { SigningResult, SubmitSigning } from "../../../../../server/features/signing/contract.ts";
 import { translator } from "../../../../shared/i18n.ts";
@@ -9,6 +8,8 @@ import type { ScreenProps } from "../../routes.tsx";
 import { DeclineDialog } from "../finish/DeclineDialog.tsx";
 import { FinishDialog } from "../finish/FinishDialog.tsx";
 import { Parties } from "../finish/Parties.tsx";
+import { ReassignDialog } from "../finish/ReassignDialog.tsx";
+import { type WayOut, WaysOut } from "../finish/WaysOut.tsx";
 import { SignatureDialog } from "../signature/SignatureDialog.tsx";
 import { FieldOverlay, isDocked } from "./FieldOverlay.tsx";
 import { submittedFields } from "./fields.ts";
@@ -21,12 +22,12 @@ import "./document.css";
 
 /** The document with its fields, the guide through them, and the ways out: sign or decline. */
 export default function DocumentScreen(props: ScreenProps) {
-  const { view, access, finish } = props;
+  const { view, access, finish, passOn } = props;
   const t = translator("sign");
   const narrow = useNarrow();
   const [width, setWidth] = useState(0);
   const [zoom, setZoom] = useState(1);
-  const [asking, setAsking] = useState<"finish" | "decline" | null>(null);
+  const [asking, setAsking] = useState<"finish" | WayOut | null>(null);
   const [broken, setBroken] = useState<unknown>(null);
   const document = useDocument(view, access.token);
   const { filling, dialog, closeDialog, place, refuse, showLost, settle } = useFillingState(view, access.token);
@@ -35,6 +36,7 @@ export default function DocumentScreen(props: ScreenProps) {
   const page = view.document?.pages.find((candidate) => candidate.page === field?.boxes[0]?.page);
   const docked = field !== undefined && page !== undefined && isDocked(field, scaleOf(page, width, zoom), narrow);
   const heading = useRef<HTMLHeadingElement>(null);
+  const main = useRef<HTMLElement>(null);
   useEffect(() => heading.current?.focus({ preventScroll: true }), []);
 
   const overlay = useCallback(
@@ -54,9 +56,10 @@ export default function DocumentScreen(props: ScreenProps) {
   };
   return (
     <FillingContext value={filling}>
-      <a className="skip" href="#document">
+      {/* No link: what follows `#` in the address of this page is a token. */}
+      <button type="button" className="skip" onClick={() => main.current?.focus()}>
         {translator("common")("skipToContent")}
-      </a>
+      </button>
       <header className="document-head">
         {view.envelope.testMode && <p className="test-banner">{t("testMode")}</p>}
         <div className="bar document-bar">
@@ -65,14 +68,10 @@ export default function DocumentScreen(props: ScreenProps) {
             {view.envelope.title}
           </h1>
           {!narrow && <Zoom zoom={zoom} onZoom={setZoom} />}
-          {view.allowDecline && (
-            <Button variant="subtle" color="gray" onClick={() => setAsking("decline")} className="decline">
-              {t("decline.open")}
-            </Button>
-          )}
+          <WaysOut view={view} onAsk={setAsking} />
         </div>
       </header>
-      <main id="document" className="document" tabIndex={-1}>
+      <main ref={main} className="document" tabIndex={-1}>
         <section className="intro">
           <p className="intro-lead">
             {t("intro.lead", { sender: view.sender.name ?? view.sender.organization, name: view.recipient.name })}
@@ -112,6 +111,16 @@ export default function DocumentScreen(props: ScreenProps) {
         />
       )}
       {asking === "decline" && <DeclineDialog {...props} onClose={() => setAsking(null)} onDeclined={leave} />}
+      {asking === "reassign" && (
+        <ReassignDialog
+          {...props}
+          onClose={() => setAsking(null)}
+          onPassed={async (person) => {
+            settle();
+            await passOn(person);
+          }}
+        />
+      )}
     </FillingContext>
   );
 }

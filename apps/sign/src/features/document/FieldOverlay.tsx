@@ -1,10 +1,12 @@
 import type { CSSProperties, KeyboardEvent, ReactNode } from "react";
+import { textStyleOf } from "../../../../../server/features/templates/text-fit.ts";
 import { translator } from "../../../../shared/i18n.ts";
 import { Clip, Pen, Picture } from "../../../../shared/ui/icons.tsx";
 import { SignaturePicture } from "../signature/SignaturePicture.tsx";
 import { describedBy, shownText } from "./describe.ts";
 import { FieldInputControl } from "./FieldInputControl.tsx";
-import { isAutomatic, isFilled, isRequired, isSignature, isUpload, type Mine } from "./fields.ts";
+import { FittedText } from "./FittedText.tsx";
+import { drawnText, isAutomatic, isFilled, isRequired, isSignature, isUpload, type Mine } from "./fields.ts";
 import { problemOf, useFilling } from "./store.ts";
 
 type BoxOf = Mine["boxes"][number];
@@ -52,7 +54,7 @@ type BoxProps = { field: Mine; box: BoxOf; option: string | null; scale: number;
 function FieldBox({ field, box, option, scale, narrow }: BoxProps) {
   const filling = useFilling();
   const state = stateOf(field, filling);
-  const size = "size" in field && field.size ? field.size : Math.min(11, box.height * 0.72);
+  const { size = Math.min(11, box.height * 0.72) } = textStyleOf(field);
   const style = { ...placed(box, scale), "--field-size": `${size * scale}px` } as CSSProperties;
   const advanceOnEnter = (event: KeyboardEvent) => {
     if (event.key === "Escape") {
@@ -81,24 +83,35 @@ function firstOption(field: Mine): string | null {
 function stateOf(field: Mine, filling: ReturnType<typeof useFilling>): string {
   if (isAutomatic(field)) return "automatic";
   if (problemOf(filling, field) || filling.uploads.failures.has(field.id)) return "problem";
-  if (isFilled(field, filling.answers)) return "filled";
+  if (isFilled(field, filling.answers, filling.fits)) return "filled";
   return isRequired(field) ? "open" : "optional";
 }
 
 function Inside({ field, option, box, scale, narrow }: BoxProps) {
   const filling = useFilling();
   if (isAutomatic(field)) {
-    return <span className="field-text">{shownText(field, filling)}</span>;
+    if (drawnText(field, filling.view, filling.answers) === null) {
+      return <span className="field-text">{shownText(field, filling)}</span>;
+    }
+    return (
+      <>
+        <span className="spoken">{shownText(field, filling)}</span>
+        <FittedText field={field} box={box} scale={scale} />
+      </>
+    );
   }
   if (isSignature(field)) return <SignatureField field={field} box={box} scale={scale} />;
-  if (isDocked(field, scale, narrow)) return <DockedField field={field} />;
+  if (isDocked(field, scale, narrow)) return <DockedField field={field} box={box} scale={scale} />;
   return (
-    <FieldInputControl
-      field={field}
-      option={option}
-      cellWidth={field.type === "text_input" && field.cells ? (box.width * scale) / field.cells : null}
-      {...describedBy(field, filling)}
-    />
+    <>
+      <FieldInputControl
+        field={field}
+        option={option}
+        cellWidth={field.type === "text_input" && field.cells ? (box.width * scale) / field.cells : null}
+        {...describedBy(field, filling)}
+      />
+      <FittedText field={field} box={box} scale={scale} />
+    </>
   );
 }
 
@@ -107,7 +120,7 @@ function SignatureField({ field, box, scale }: { field: Mine; box: BoxOf; scale:
   const filling = useFilling();
   const { answers } = filling;
   const signature = field.type === "initials" ? answers.initials : answers.signature;
-  const done = isFilled(field, answers) && signature;
+  const done = isFilled(field, answers, filling.fits) && signature;
   const { "aria-label": label, "aria-description": description, title } = describedBy(field, filling);
   const spoken = signature?.method === "type" ? `${label} ${signature.text}` : label;
   const prompt = t(field.type === "initials" ? "field.initial" : "field.sign");
@@ -131,7 +144,7 @@ function SignatureField({ field, box, scale }: { field: Mine; box: BoxOf; scale:
   );
 }
 
-function DockedField({ field }: { field: Mine }) {
+function DockedField({ field, box, scale }: { field: Mine; box: BoxOf; scale: number }) {
   const filling = useFilling();
   const text = shownText(field, filling);
   const { "aria-label": label } = describedBy(field, filling);
@@ -144,7 +157,13 @@ function DockedField({ field }: { field: Mine }) {
       aria-label={text ? `${label}: ${text}` : label}
       onClick={() => filling.goTo(field.id)}
     >
-      {text ? <span className="field-text">{text}</span> : <Prompt icon={icon}>{field.label ?? label}</Prompt>}
+      {text && drawnText(field, filling.view, filling.answers) !== null ? (
+        <FittedText field={field} box={box} scale={scale} />
+      ) : text ? (
+        <span className="field-text">{text}</span>
+      ) : (
+        <Prompt icon={icon}>{field.label ?? label}</Prompt>
+      )}
     </button>
   );
 }

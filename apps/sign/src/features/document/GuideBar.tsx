@@ -1,9 +1,10 @@
 import { Button, Progress } from "@mantine/core";
 import { useEffect, useRef } from "react";
-import { translator } from "../../../../shared/i18n.ts";
+import { fieldTextSize, textStyleOf } from "../../../../../server/features/templates/text-fit.ts";
+import { pageLanguage, translator } from "../../../../shared/i18n.ts";
 import { describedBy, nameOf } from "./describe.ts";
 import { FieldInputControl } from "./FieldInputControl.tsx";
-import { asked, isAutomatic, isFilled, isRequired, isUpload, type Mine } from "./fields.ts";
+import { asked, type Fit, isAutomatic, isFilled, isRequired, isUpload, type Mine, overfull } from "./fields.ts";
 import { problemOf, useFilling } from "./store.ts";
 import { UploadControl } from "./UploadControl.tsx";
 import { useKeyboardHeight } from "./window.ts";
@@ -19,14 +20,15 @@ export function GuideBar({ docked, onFinish }: Props) {
   const t = translator("sign");
   useKeyboardHeight();
   const filling = useFilling();
-  const { answers, fields, current } = filling;
+  const { answers, fields, fits, current } = filling;
   const required = asked(fields).filter(isRequired);
-  const done = required.filter((field) => isFilled(field, answers)).length;
+  const done = required.filter((field) => isFilled(field, answers, fits)).length;
   const field = fields.find((candidate) => candidate.id === current && !isAutomatic(candidate));
-  const complete = done === required.length;
+  const complete = done === required.length && !fields.some((one) => overfull(one, answers, fits));
   // What is on its way belongs to what is signed.
   const sending = filling.uploads.sending.size > 0;
   const problem = field && problemOf(filling, field);
+  const smaller = field && shrunk(field, fits);
   return (
     <section className="guide" aria-label={t("guide.label")}>
       <div className="guide-inner">
@@ -40,10 +42,16 @@ export function GuideBar({ docked, onFinish }: Props) {
               </p>
             )}
             {field.tooltip && <p className="fine">{field.tooltip}</p>}
-            {problem && (
+            {problem ? (
               <p className="bad" role="alert">
                 {problem}
               </p>
+            ) : (
+              smaller && (
+                <p className="fine">
+                  {t("field.small", { size: new Intl.NumberFormat(pageLanguage()).format(smaller) })}
+                </p>
+              )
             )}
           </div>
         )}
@@ -86,6 +94,15 @@ export function GuideBar({ docked, onFinish }: Props) {
       </div>
     </section>
   );
+}
+
+/** Points that a text is set in when its own size is too large for it; null when it is not. */
+function shrunk(field: Mine, fits: ReadonlyMap<string, Fit>): number | null {
+  const fit = fits.get(field.id);
+  const [box] = field.boxes;
+  if (fit === undefined || box === undefined) return null;
+  const { size } = textStyleOf(field);
+  return fit.size < Math.min(fieldTextSize({ size, height: box.height }), box.height * 0.9) ? fit.size : null;
 }
 
 function DockedControl({ field }: { field: Mine }) {

@@ -16,6 +16,10 @@ export type Answers = {
   placed: ReadonlySet<string>;
 };
 
+/** How a text goes into its field in the document. */
+export type Fit = { text: string; size: number; fits: boolean; room: number | null };
+const nothingMeasured: ReadonlyMap<string, Fit> = new Map();
+
 export type Mine = SigningField;
 const automatic = new Set(["date_signed", "full_name", "email", "formula"]);
 
@@ -77,15 +81,40 @@ export function isList(value: FieldInput | readonly string[] | undefined): value
   return Array.isArray(value);
 }
 
+/** The text that a field holds as it will be drawn; null for fields that are drawn in another way. */
+export function drawnText(field: Mine, view: SigningView, answers: Answers): string | null {
+  switch (field.type) {
+    case "full_name":
+      return view.recipient.name;
+    case "email":
+      return view.recipient.email;
+    case "text_input":
+    case "company":
+    case "job_title":
+    case "phone": {
+      const value = answers.values[field.id];
+      return typeof value === "string" && !(field.type === "text_input" && field.cells) ? value : null;
+    }
+    default:
+      return null;
+  }
+}
+
+/** How much of the text fits, when not all of it does and the signer can shorten it; null otherwise. */
+export function overfull(field: Mine, answers: Answers, fits: ReadonlyMap<string, Fit>): Fit | null {
+  const fit = fits.get(field.id);
+  return fit && !fit.fits && !isAutomatic(field) && fit.text === answers.values[field.id] ? fit : null;
+}
+
 /** Whether the field holds what it asks for. */
-export function isFilled(field: Mine, answers: Answers): boolean {
+export function isFilled(field: Mine, answers: Answers, fits: ReadonlyMap<string, Fit> = nothingMeasured): boolean {
   if (isAutomatic(field)) return true;
   if (field.type === "signature") return answers.signature !== null && answers.placed.has(field.id);
   if (field.type === "initials") return answers.initials !== null && answers.placed.has(field.id);
   const value = answers.values[field.id];
   if (isList(value)) return value.length > 0;
   if (field.type === "checkbox") return value === true;
-  return !isEmpty(value) && mistakeIn(field, answers) === null;
+  return !isEmpty(value) && mistakeIn(field, answers) === null && overfull(field, answers, fits) === null;
 }
 
 /** What is wrong with what stands in the field, in the words that the service would use; null when nothing is. */
@@ -101,8 +130,15 @@ export function asked(fields: readonly Mine[]): Mine[] {
 }
 
 /** The next field to fill in after `current`, starting again from the top. */
-export function nextOpen(fields: readonly Mine[], answers: Answers, current: string | null): Mine | undefined {
-  const open = asked(fields).filter((field) => isRequired(field) && !isFilled(field, answers));
+export function nextOpen(
+  fields: readonly Mine[],
+  answers: Answers,
+  current: string | null,
+  fits: ReadonlyMap<string, Fit> = nothingMeasured,
+): Mine | undefined {
+  const open = asked(fields).filter(
+    (field) => (isRequired(field) && !isFilled(field, answers, fits)) || overfull(field, answers, fits) !== null,
+  );
   const order = fields.map((field) => field.id);
   const from = current === null ? -1 : order.indexOf(current);
   return open.find((field) => order.indexOf(field.id) > from) ?? open.find((field) => field.id !== current) ?? open[0];

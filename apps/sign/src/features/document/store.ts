@@ -1,7 +1,8 @@
 import { createContext, use } from "react";
 import type { SigningView } from "../../../../../server/features/signing/contract.ts";
 import type { FieldInput } from "../../../../../server/features/templates/contract.ts";
-import { type Answers, type Mine, mistakeIn } from "./fields.ts";
+import { translator } from "../../../../shared/i18n.ts";
+import { type Answers, type Fit, type Mine, mistakeIn, overfull } from "./fields.ts";
 import type { Problems } from "./problems.ts";
 import type { Uploads } from "./useUploads.ts";
 
@@ -20,6 +21,8 @@ export type Filling = {
   uploads: Uploads;
   /** Computed values of formula fields, by id. */
   computed: Readonly<Record<string, string>>;
+  /** How texts go into their fields in the document, by id, as far as that was measured. */
+  fits: ReadonlyMap<string, Fit>;
   set(id: string, value: FieldInput | readonly string[]): void;
   goTo(id: string | null): void;
   /** On to the next open field. */
@@ -41,6 +44,9 @@ export function useFilling(): Filling {
 export function problemOf(filling: Filling, field: Mine): string | undefined {
   if (field.type === "signature" && filling.problems.signature) return filling.problems.signature;
   if (field.type === "initials" && filling.problems.initials) return filling.problems.initials;
+  // At once and not only afterwards: whoever types on types in vain.
+  const over = overfull(field, filling.answers, filling.fits);
+  if (over) return translator("sign")("field.tooLong", { room: over.room ?? 0, length: [...over.text].length });
   const said = filling.problems.fields[field.id];
   return said ?? (filling.seen.has(field.id) ? (mistakeIn(field, filling.answers) ?? undefined) : undefined);
 }

@@ -14,6 +14,7 @@ import {
 import { computedTexts } from "./formulas.ts";
 import { noProblems, type Problems, problemsOf } from "./problems.ts";
 import type { Filling, SignatureKind } from "./store.ts";
+import { useFits } from "./useFits.ts";
 import { useUploads } from "./useUploads.ts";
 
 export type OpenDialog = { kind: SignatureKind; field: Mine };
@@ -30,6 +31,7 @@ export function useFillingState(view: SigningView, token: string) {
   const fields = useMemo(() => shownFields(view, answers), [view, answers]);
   const onPage = useMemo(() => fieldsByPage(fields), [fields]);
   const computed = useMemo(() => computedTexts(view, answers), [view, answers]);
+  const fits = useFits(view, token, fields, answers);
   useLeaveWarning(touched);
 
   const set = useCallback((id: string, value: FieldInput | readonly string[]) => {
@@ -54,8 +56,8 @@ export function useFillingState(view: SigningView, token: string) {
     if (before !== null && before !== id) setSeen((seen) => new Set(seen).add(before));
     setCurrent(id);
   }, []);
-  const latest = useRef({ fields, answers, current });
-  latest.current = { fields, answers, current };
+  const latest = useRef({ fields, answers, fits, current });
+  latest.current = { fields, answers, fits, current };
   /** Where the focus goes once the page shows the field. */
   const [wanted, setWanted] = useState<{ id: string } | null>(null);
   const visit = useCallback(
@@ -69,7 +71,8 @@ export function useFillingState(view: SigningView, token: string) {
     if (wanted) focusField(wanted.id);
   }, [wanted]);
   const advance = useCallback(() => {
-    const next = nextOpen(latest.current.fields, latest.current.answers, latest.current.current);
+    const { fields, answers, fits, current } = latest.current;
+    const next = nextOpen(fields, answers, current, fits);
     if (next) visit(next.id);
     else {
       goTo(null);
@@ -83,7 +86,7 @@ export function useFillingState(view: SigningView, token: string) {
     setAnswers(after);
     setProblems((before) => ({ ...before, [kind]: null }));
     setDialog(null);
-    const next = nextOpen(fields, after, field.id);
+    const next = nextOpen(fields, after, field.id, fits);
     if (next && next.id !== field.id) visit(next.id);
   };
   const sign = (field: Mine) => {
@@ -128,6 +131,7 @@ export function useFillingState(view: SigningView, token: string) {
     current,
     uploads,
     computed,
+    fits,
     set,
     seen,
     goTo,

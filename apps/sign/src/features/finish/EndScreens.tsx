@@ -1,6 +1,7 @@
 import { dateTime, translator } from "../../../../shared/i18n.ts";
-import { Clock, Cross } from "../../../../shared/ui/icons.tsx";
+import { Check, Clock, Cross } from "../../../../shared/ui/icons.tsx";
 import type { ScreenProps } from "../../routes.tsx";
+import type { Passed } from "../access/kept.ts";
 import { Stage } from "../access/Stage.tsx";
 import { Parties } from "./Parties.tsx";
 
@@ -11,6 +12,19 @@ export function WaitingScreen({ view }: ScreenProps) {
     <Stage view={view} title={t("end.waitingTitle")} icon={<Clock size={28} />}>
       <p>{t("end.waiting", { title: view.envelope.title })}</p>
       <Parties view={view} />
+    </Stage>
+  );
+}
+
+/** Somebody else signs instead: told to whoever passed it on, also when they come back. */
+export function PassedScreen({ passed }: { passed: Passed }) {
+  const t = translator("sign");
+  const { name, email, title, organization } = passed;
+  return (
+    <Stage title={t("end.passedTitle")} icon={<Check size={30} />}>
+      <p>{t("end.passed", { name, email, title })}</p>
+      <p>{t("end.passedDone")}</p>
+      <p className="soft">{t("end.contact", { organization })}</p>
     </Stage>
   );
 }
