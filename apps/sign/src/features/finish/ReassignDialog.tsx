@@ -22,11 +22,14 @@ export function ReassignDialog({ view, access, reload, onClose, onPassed }: Prop
   const [values, setValues] = useState<Values>({ name: "", email: "", reason: "" });
   const [errors, setErrors] = useState<Errors>({});
   const [checking, setChecking] = useState(false);
+  // Each refusal moves the focus, and nothing else does: not a mistake that is being mended.
+  const [refusals, setRefusals] = useState(0);
   const form = useRef<HTMLFormElement>(null);
   const to = { name: values.name.trim(), email: values.email.trim(), reason: values.reason.trim() };
   const refuse = (found: Errors) => {
     setErrors(found);
     setChecking(false);
+    setRefusals((count) => count + 1);
   };
   const pass = useMutation({
     mutationFn: () => callEndpoint(reassignSigning, { token: access.token, body: to }),
@@ -44,10 +47,8 @@ export function ReassignDialog({ view, access, reload, onClose, onPassed }: Prop
   });
   const busy = pass.isPending || pass.isSuccess;
   useEffect(() => {
-    if (Object.keys(errors).length > 0 && !checking) {
-      form.current?.querySelector<HTMLElement>("[aria-invalid='true']")?.focus();
-    }
-  }, [errors, checking]);
+    if (refusals > 0) form.current?.querySelector<HTMLElement>("[aria-invalid='true']")?.focus();
+  }, [refusals]);
   const check = (event: FormEvent) => {
     event.preventDefault();
     const found: Errors = {};
@@ -55,9 +56,10 @@ export function ReassignDialog({ view, access, reload, onClose, onPassed }: Prop
     if (!Email.safeParse(to.email).success) found.email = t("reassign.noEmail");
     else if (to.email.toLowerCase() === view.recipient.email.toLowerCase()) found.email = t("reassign.ownEmail");
     if (to.reason === "") found.reason = t("reassign.noReason");
-    setErrors(found);
     pass.reset();
-    setChecking(Object.keys(found).length === 0);
+    if (Object.keys(found).length > 0) return refuse(found);
+    setErrors({});
+    setChecking(true);
   };
   const bind = (name: keyof Values) => ({
     name,
