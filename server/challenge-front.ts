@@ -2,6 +2,7 @@ import { createServer as createHttp } from "node:http";
 import type { Socket } from "node:net";
 import { createSecureContext, createServer as createTls } from "node:tls";
 import type { Challenges } from "./features/tls/challenges.ts";
+import { newId } from "./kernel/ids.ts";
 
 /** Where the server answers an ACME authority that looks whether it stands under a name. */
 
@@ -85,6 +86,7 @@ export function plainAnswers(challenges: Challenges, baseUrl: string) {
     const path = request.url ?? "/";
     const answer = path.startsWith(wellKnown) ? challenges.http.get(path.slice(wellKnown.length)) : undefined;
     request.resume();
+    response.setHeader("x-request-id", newId("req"));
     if (answer !== undefined) {
       response.writeHead(200, { "content-type": "application/octet-stream" }).end(answer);
     } else if (path.startsWith(wellKnown) || !path.startsWith("/")) {

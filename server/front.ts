@@ -14,6 +14,7 @@ import { besideChallenges, plainAnswers } from "./challenge-front.ts";
 import { type Config, ConfigError, withPort } from "./config.ts";
 import type { ServedPair, TlsKeeper } from "./features/tls/keeper.ts";
 import { boundConnections, type Crowd, connectionLimit } from "./front-limits.ts";
+import { answerRefused } from "./front-problems.ts";
 
 /** Takes requests of both protocols, as Koa does. */
 type Listener = (request: IncomingMessage | Http2ServerRequest, response: ServerResponse | Http2ServerResponse) => void;
@@ -52,7 +53,10 @@ export async function openFront(
   // The plain port sends people on, which takes a moment.
   const forPlain = config.httpPort === undefined ? 0 : Math.min(500, Math.ceil(connections / 4));
   boundConnections(server.server, Math.max(1, connections - forPlain), onCrowd);
+  let own = config.baseUrl;
+  answerRefused(server.server, listener, () => own);
   const port = await listen(server.server, { host: config.host, port: config.port, setting: "SIGNET_PORT" });
+  own = withPort(config, port).baseUrl;
   if (config.httpPort === undefined) return { port, httpPort: undefined, serve, close: server.close };
   try {
     if (pair === null) throw new ConfigError("SIGNET_HTTP_PORT is for a server that speaks TLS itself: remove it");
@@ -93,6 +97,8 @@ export type Patience = { silentMs: number; arrivalMs: number };
 const timeouts = ({ arrivalMs }: Patience) => ({
   requestTimeout: arrivalMs,
   headersTimeout: Math.min(arrivalMs, 60_000),
+  // The API says it in its own words.
+  requireHostHeader: false,
   connectionsCheckingInterval: Math.min(arrivalMs, 30_000),
 });
 
@@ -197,7 +203,8 @@ export async function openAdminSocket(file: string): Promise<Front> {
     await rm(file, { force: true });
   }
   const { listener, serve } = waitingListener();
-  const server = createHttp(listener);
+  const server = createHttp({ requireHostHeader: false }, listener);
+  answerRefused(server, listener, () => "");
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(file, resolve);

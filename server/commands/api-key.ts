@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { keyCacheMs } from "../features/identity/authenticate.ts";
 import { CreateApiKey } from "../features/identity/contract.ts";
-import { createApiKey, listApiKeys, revokeApiKey } from "../features/identity/service.ts";
+import { allApiKeys, createApiKey, revokeApiKey } from "../features/identity/service.ts";
 import { type Actor, administrativePermissions, permissions } from "../kernel/wire.ts";
 import { type Command, type CommandContext, optional, print, required, table, UsageError } from "./command.ts";
 import { entryOf } from "./list.ts";
@@ -56,7 +56,7 @@ async function create(context: CommandContext): Promise<number> {
 async function list(context: CommandContext): Promise<number> {
   const keys = await withDeps(context, async (deps) => {
     const { id } = await chosenOrganization(deps, optional(context, "organization"));
-    return await listApiKeys(deps, id);
+    return await allApiKeys(deps, id);
   });
   const rows = keys.map((key) => [key.id, key.hint, key.mode, key.status, key.lastUsedAt ?? "never used", key.name]);
   print(

@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import { Http2ServerRequest } from "node:http2";
+import { constants, Http2ServerRequest } from "node:http2";
 import { Readable } from "node:stream";
 import Router from "@koa/router";
 import type { Context, Middleware, Next } from "koa";
@@ -17,7 +17,9 @@ import { newId } from "./ids.ts";
 import { parseJson } from "./json-body.ts";
 import { PoolBusy } from "./pool.ts";
 import { type Problem, problemKinds } from "./problem.ts";
-import { takeForClient } from "./rate-limits.ts";
+import { problemOf } from "./problem-document.ts";
+import { rateLimitHeaders, requireLeft, takeForClient } from "./rate-limits.ts";
+import { readersLanguage } from "./readers-language.ts";
 import { type Prepared, prepareReply } from "./reply.ts";
 import type { RequestInfo } from "./request.ts";
 import { bodyLimit, mediaType, parseMultipart, rawBody, readBytes } from "./request-body.ts";
@@ -76,7 +78,10 @@ export function createApi(options: ApiOptions): Api {
     const { endpoint } = binding;
     const { request } = stateOf(ctx);
     stateOf(ctx).template = endpoint.path;
-    if (endpoint.cors) ctx.set("access-control-allow-origin", "*");
+    if (endpoint.cors) {
+      ctx.set("access-control-allow-origin", "*");
+      ctx.set("access-control-expose-headers", exposedHeaders);
+    }
     const admit = async (again: boolean) => {
       const admitted = await authenticate(options.authenticators, endpoint, request, queryOf(ctx), again);
       requireShownOrganization(request, admitted);
@@ -103,6 +108,7 @@ export function createApi(options: ApiOptions): Api {
     const contentType = mediaType(ctx.get("content-type"));
     const hasBody = announcesBody(ctx);
     const limit = bodyLimit(endpoint.body, contentType, hasBody);
+    if (hasBody) requirePlain(ctx.get("content-encoding"));
     // One that is longer than it may be is refused for that.
     if (hasBody) deps.capacity.admitBody(Math.min(Number(ctx.get("content-length")) || limit, limit));
     const began = performance.now();
@@ -174,19 +180,16 @@ export function createApi(options: ApiOptions): Api {
   async function takeRateLimit(ctx: Context, { rateLimit }: EndpointSpec): Promise<void> {
     if (!rateLimit) return;
     const taken = await takeForClient(deps.limits, rateLimit, stateOf(ctx).request.ip);
-    ctx.set("ratelimit-limit", String(taken.limit));
-    ctx.set("ratelimit-remaining", String(taken.remaining));
-    ctx.set("ratelimit-reset", String(taken.resetSeconds));
-    if (!taken.ok) throw new AppError("rate-limited", { retryAfter: Math.max(1, taken.resetSeconds) });
+    ctx.set(rateLimitHeaders(taken));
+    requireLeft(taken);
   }
 
   function send(ctx: Context, endpoint: EndpointSpec, reply: AnyReply): void {
     if (deps.config.checkResponses && "body" in reply && reply.status < 400)
       assertShape(endpoint, reply.status, reply.body);
-    const success = reply.status < 400;
-    if (success) ctx.set("cache-control", endpoint.cache ?? "no-store");
     if ("events" in reply || "pieces" in reply) keepStream(ctx.res);
     const prepared = prepareReply(reply, stateOf(ctx).request, endpoint.cache !== undefined);
+    if (prepared.status < 400) ctx.set("cache-control", endpoint.cache ?? "no-store");
     // What has begun cannot become a problem any more: cut off, the answer is seen to be incomplete.
     if (!("events" in reply) && prepared.body instanceof Readable) prepared.body.once("error", () => ctx.res.destroy());
     write(ctx, prepared);
@@ -203,16 +206,11 @@ export function createApi(options: ApiOptions): Api {
 
   function problemReply(ctx: Context, error: AppError): AnyReply {
     const { code, options: extra } = error;
-    const { status, title } = problemKinds[code];
+    const { status } = problemKinds[code];
+    const language = readersLanguage(ctx.get("accept-language"));
+    const about = { baseUrl: deps.config.baseUrl, instance: stateOf(ctx).template, language };
     const problem: Problem = {
-      type: `${deps.config.baseUrl}/errors/${code}`,
-      title,
-      status,
-      detail: error.message,
-      code,
-      instance: stateOf(ctx).template,
-      requestId: stateOf(ctx).request.requestId,
-      ...(extra.errors ? { errors: extra.errors } : {}),
+      ...problemOf(error, stateOf(ctx).request.requestId, about),
       ...(extra.upgradeUrl ? { upgradeUrl: extra.upgradeUrl } : {}),
       ...(extra.permission ? { permission: extra.permission } : {}),
       ...(extra.attemptsRemaining === undefined ? {} : { attemptsRemaining: extra.attemptsRemaining }),
@@ -220,6 +218,8 @@ export function createApi(options: ApiOptions): Api {
     };
     const headers: Record<string, string> = {
       "content-type": "application/problem+json; charset=utf-8",
+      "content-language": language,
+      vary: "accept-language",
       ...extra.headers,
     };
     if (status === 401) headers["www-authenticate"] = "Bearer";
@@ -270,9 +270,12 @@ export function createApi(options: ApiOptions): Api {
     ctx.set("x-content-type-options", "nosniff");
     if (overTls) ctx.set("strict-transport-security", "max-age=31536000");
     try {
+      requireUnderstood(ctx);
       await next();
     } catch (error) {
-      write(ctx, prepareReply(problemReply(ctx, await toAppError(ctx, error)), stateOf(ctx).request));
+      const problem = await toAppError(ctx, error);
+      if (problem.code === "request-timeout") endAfterAnswer(ctx);
+      write(ctx, prepareReply(problemReply(ctx, problem), stateOf(ctx).request));
     }
     ctx.res.once("close", () => {
       const seconds = (performance.now() - started) / 1000;
@@ -433,11 +436,47 @@ function assertShape(endpoint: EndpointSpec, status: number, body: unknown): voi
   if (!parsed.success) throw new Error(`${endpoint.id} answered outside its contract: ${parsed.error.message}`);
 }
 
+/** What Node would answer by itself, without a problem document. */
+function requireUnderstood({ req }: Context): void {
+  if (req.httpVersionMajor === 1 && req.httpVersionMinor === 1 && req.headers.host === undefined) {
+    throw new AppError("malformed-request", { detail: "The request has no Host header." });
+  }
+  const { expect } = req.headers;
+  if (expect !== undefined && expect.toLowerCase() !== "100-continue") throw new AppError("expectation-failed");
+}
+
+/** A body that comes too slowly is not waited for once the answer is out. */
+function endAfterAnswer(ctx: Context): void {
+  const { req } = ctx;
+  if (!(req instanceof Http2ServerRequest)) ctx.set("connection", "close");
+  else ctx.res.once("finish", () => req.stream.close(constants.NGHTTP2_NO_ERROR));
+}
+
+/** @throws AppError `unsupported-media-type` for a body that would have to be unpacked (RFC 9110 §15.5.16) */
+function requirePlain(contentEncoding: string): void {
+  if (contentEncoding === "" || contentEncoding.trim().toLowerCase() === "identity") return;
+  const detail = "A body with a Content-Encoding is not accepted here: send it as it is.";
+  throw new AppError("unsupported-media-type", { detail, headers: { "accept-encoding": "identity" } });
+}
+
+/** What pages elsewhere may read of an answer, beside what every page may (Fetch standard, CORS-safelisted response headers). */
+const exposedHeaders = [
+  "accept-ranges",
+  "content-disposition",
+  "content-range",
+  "etag",
+  "ratelimit-limit",
+  "ratelimit-remaining",
+  "ratelimit-reset",
+  "retry-after",
+  "x-request-id",
+].join(", ");
+
 /** CORS preflight of the public endpoints: any origin, no credentials (contract §0.6). */
 function preflight(ctx: Context): void {
   ctx.set("access-control-allow-origin", "*");
   ctx.set("access-control-allow-methods", "GET, POST, OPTIONS");
-  ctx.set("access-control-allow-headers", "content-type, x-request-id");
+  ctx.set("access-control-allow-headers", "content-type, if-none-match, if-range, range, x-request-id");
   ctx.set("access-control-max-age", "86400");
   ctx.status = 204;
 }

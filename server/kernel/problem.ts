@@ -117,11 +117,26 @@ export const problemKinds = {
     title: "Precondition failed",
     detail: "The resource was changed in the meantime. Load it again.",
   },
+  "request-timeout": {
+    status: 408,
+    title: "Request timeout",
+    detail: "The request did not arrive in time. Send it again, without a pause.",
+  },
   "payload-too-large": { status: 413, title: "Payload too large", detail: "The request body is too large." },
   "unsupported-media-type": {
     status: 415,
     title: "Unsupported media type",
     detail: "The content type of the request body is not accepted here.",
+  },
+  "range-not-satisfiable": {
+    status: 416,
+    title: "Range not satisfiable",
+    detail: "The file is shorter than the range that was asked for.",
+  },
+  "expectation-failed": {
+    status: 417,
+    title: "Expectation failed",
+    detail: "The only value of Expect that is known here is `100-continue`.",
   },
   "validation-failed": { status: 422, title: "Validation failed", detail: "The request has invalid members." },
   "idempotency-key-reused": {
@@ -147,6 +162,11 @@ export const problemKinds = {
     detail: "This is not a document that was shown to the recipient. Load it again.",
   },
   "rate-limited": { status: 429, title: "Too many requests", detail: "Too many requests. Try again later." },
+  "headers-too-large": {
+    status: 431,
+    title: "Headers too large",
+    detail: "The headers of the request are larger than 16 KB together.",
+  },
   "internal-error": {
     status: 500,
     title: "Internal error",

@@ -1,5 +1,6 @@
 import { networkOf } from "./client-ip.ts";
 import type { Clock } from "./clock.ts";
+import { AppError } from "./errors.ts";
 
 /** `points` calls in a window of `seconds`; the window starts with a key's first call. `name` keeps rules apart. */
 export type RateRule = { name: string; points: number; seconds: number };
@@ -38,6 +39,55 @@ export async function takeForClient(limits: RateLimits, rule: RateRule, ip: stri
   if (!taken.ok || wide === ip) return taken;
   const around = await limits.take({ ...rule, points: rule.points * widePoints }, wide);
   return around.ok ? taken : { ...around, limit: taken.limit };
+}
+
+/** What is left, as every answer of a limited operation says it (contract §1). */
+export function rateLimitHeaders({ limit, remaining, resetSeconds }: RateLimit): Record<string, string> {
+  return {
+    "ratelimit-limit": String(limit),
+    "ratelimit-remaining": String(remaining),
+    "ratelimit-reset": String(resetSeconds),
+  };
+}
+
+/** @throws AppError `rate-limited` when the limit was reached */
+export function requireLeft(taken: RateLimit, cause?: unknown): void {
+  if (taken.ok) return;
+  throw new AppError("rate-limited", { retryAfter: taken.resetSeconds, headers: rateLimitHeaders(taken), cause });
+}
+
+/**
+ * Counts the failures of a client only, so that an office behind one address is not locked out, and tells with every answer how
+ * many are left.
+ * @param isFailure which of the errors that `work` throws count
+ * @throws AppError `rate-limited`, and whatever the work throws
+ */
+export async function limitFailures<T>(
+  { limits, rule, ip }: { limits: RateLimits; rule: RateRule; ip: string },
+  isFailure: (error: AppError) => boolean,
+  work: () => Promise<T>,
+): Promise<{ result: T; headers: Record<string, string> }> {
+  try {
+    const result = await work();
+    return { result, headers: rateLimitHeaders(await limits.peek(rule, networkOf(ip))) };
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    if (!isFailure(error)) throw withHeaders(error, rateLimitHeaders(await limits.peek(rule, networkOf(ip))));
+    const taken = await takeForClient(limits, rule, ip);
+    requireLeft(taken, error);
+    throw withHeaders(error, rateLimitHeaders(taken));
+  }
+}
+
+/** The same error; what it says in headers itself goes before. */
+function withHeaders(error: AppError, headers: Record<string, string>): AppError {
+  const { options } = error;
+  return new AppError(error.code, {
+    ...options,
+    detail: error.message,
+    headers: { ...headers, ...options.headers },
+    cause: error,
+  });
 }
 
 export function openRateLimits(options: { clock: Clock; mostWindows?: number }): RateLimits {

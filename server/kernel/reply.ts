@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { Readable } from "node:stream";
 import type { AnyReply, ServerSentEvent } from "./endpoint.ts";
+import { AppError } from "./errors.ts";
 
 /** An answer ready for the socket. */
 export type Prepared = {
@@ -13,6 +14,7 @@ type Headers = { header: (name: string) => string | null };
 
 /**
  * Turns what a use case answered into status, headers and body: conditional requests and ranges (RFC 9110 §13, §14) included.
+ * @throws AppError `range-not-satisfiable`
  * @param cached the answer may be kept: it gets a validator of its own when it has none
  */
 export function prepareReply(reply: AnyReply, request: Headers, cached = false): Prepared {
@@ -69,7 +71,7 @@ function prepareBytes(reply: Bytes, request: Headers): Prepared {
   const ifRange = request.header("if-range");
   const range = ifRange && ifRange !== etag ? null : rangeOf(request.header("range"), size);
   if (range === "unsatisfiable") {
-    return { status: 416, headers: { ...headers, "content-range": `bytes */${size}` }, body: "" };
+    throw new AppError("range-not-satisfiable", { headers: { "content-range": `bytes */${size}` } });
   }
   if (range) {
     headers["content-range"] = `bytes ${range.start}-${range.end}/${size}`;

@@ -39,14 +39,20 @@ function unsupported(got: string, accepted: readonly string[]): AppError {
   return new AppError("unsupported-media-type", { detail: `${said}. Send ${accepted.join(" or ")}.` });
 }
 
+/** How slowly a body may come: after `graceMs` milliseconds, `bytesPerSecond` on an average since it began. */
+export type Pace = { graceMs: number; bytesPerSecond: number };
+/** The slowest mobile network carries ten times as much; one that pauses lives on what came before. */
+const slowest: Pace = { graceMs: 30_000, bytesPerSecond: 1024 };
+
 /**
  * Reads the whole body, never more than `limit` bytes of it.
- * @throws AppError `payload-too-large`
+ * @throws AppError `payload-too-large`; `request-timeout` when it comes in drops
  */
-export async function readBytes(request: IncomingMessage, limit: number): Promise<Buffer> {
+export async function readBytes(request: IncomingMessage, limit: number, pace = slowest): Promise<Buffer> {
   const declared = Number(request.headers["content-length"] ?? 0);
   if (declared > limit) throw tooLarge(request, limit);
   const body = new Gathering();
+  let watch: NodeJS.Timeout | undefined;
   const whole = await new Promise<boolean>((resolve, reject) => {
     const take = (chunk: Buffer) => {
       if (body.size + chunk.length <= limit) body.add(chunk);
@@ -62,7 +68,14 @@ export async function readBytes(request: IncomingMessage, limit: number): Promis
       reject(new AppError("malformed-request", { detail: "The body ended early.", cause }));
     request.once("error", cut);
     request.once("close", () => cut());
-  });
+    const began = performance.now();
+    watch = setInterval(() => {
+      const seconds = (performance.now() - began - pace.graceMs) / 1000;
+      if (seconds <= 0 || body.size >= seconds * pace.bytesPerSecond) return;
+      request.off("data", take);
+      reject(new AppError("request-timeout"));
+    }, pace.graceMs / 10);
+  }).finally(() => clearInterval(watch));
   if (!whole) throw tooLarge(request, limit);
   return body.whole();
 }

@@ -1,3 +1,4 @@
+import { readersLanguage } from "../kernel/readers-language.ts";
 import { page, type Setting } from "./plain.ts";
 
 /** What people see while an update is under way; the address, with what stands behind its #, stays. */
@@ -19,22 +20,6 @@ const words = {
     again: "Jetzt versuchen",
   },
 } as const;
-type Language = keyof typeof words;
-
-const isLanguage = (tag: string): tag is Language => Object.hasOwn(words, tag);
-
-/** The language of the pages that the reader likes best (RFC 9110, 12.5.4). */
-export function readersLanguage(acceptLanguage: string): Language {
-  const wanted = acceptLanguage.split(",").map((range) => {
-    const [tag = "", ...parameters] = range.trim().toLowerCase().split(";");
-    const weight = parameters.map((one) => /^\s*q=([\d.]+)\s*$/.exec(one)?.[1]).find((one) => one !== undefined);
-    return { language: tag.split("-", 1)[0] ?? "", weight: weight === undefined ? 1 : Number(weight) };
-  });
-  const sorted = wanted.filter(({ weight }) => weight > 0).sort((a, b) => b.weight - a.weight);
-  for (const { language } of sorted) if (isLanguage(language)) return language;
-  return "en";
-}
-
 export function maintenancePage(setting: Setting, acceptLanguage: string): string {
   const language = readersLanguage(acceptLanguage);
   const { title, text, wait, again } = words[language];

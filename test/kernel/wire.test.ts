@@ -1,7 +1,18 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { recordOf } from "../../server/kernel/record.ts";
-import { Day, Email, GivenLocale, Key, Line, Lines, Locale, Metadata, SomeLines, Ts } from "../../server/kernel/wire.ts";
+import {
+  Day,
+  Email,
+  GivenLocale,
+  Key,
+  Line,
+  Lines,
+  Locale,
+  Metadata,
+  SomeLines,
+  Ts,
+} from "../../server/kernel/wire.ts";
 
 test.each(["en", "de-AT", "zh-Hant-TW", "ar", "sr-Latn"])("%s is a language tag", (tag) => {
   expect(Locale.safeParse(tag).success).toBe(true);
@@ -60,15 +71,21 @@ test.each(["en", "de-AT", "gsw", "EN-gb", "zh-Hant-TW"])("somebody speaks %s", (
 const blank = ["", " ", "\u00a0\u2003", "\u200b", "\u2800\u3164", "\ufeff"];
 const controlled = ["a\u0000b", "a\u001bb", "a\u007fb", "a\u009bb"];
 
-test.each([...blank, ...controlled, "two\nlines", "a\tb", "a\u2028b", "a\u202eb", "a\u2066b"])("no line: %j", (text) => {
-  expect(Line(200).safeParse(text).success).toBe(false);
-  expect(Key(200).safeParse(text).success).toBe(false);
-});
+test.each([...blank, ...controlled, "two\nlines", "a\tb", "a\u2028b", "a\u202eb", "a\u2066b"])(
+  "no line: %j",
+  (text) => {
+    expect(Line(200).safeParse(text).success).toBe(false);
+    expect(Key(200).safeParse(text).success).toBe(false);
+  },
+);
 
-test.each(["Łukasz O'Brien", "عمر\u200f (Omar)", "株式会社", "👩\u200d💻 Ada", "نامه\u200cها"])("a line: %s", (text) => {
-  expect(Line(200).parse(` ${text} `)).toBe(text);
-  expect(Key(200).parse(text)).toBe(text);
-});
+test.each(["Łukasz O'Brien", "عمر\u200f (Omar)", "株式会社", "👩\u200d💻 Ada", "نامه\u200cها"])(
+  "a line: %s",
+  (text) => {
+    expect(Line(200).parse(` ${text} `)).toBe(text);
+    expect(Key(200).parse(text)).toBe(text);
+  },
+);
 
 test("words may have lines, and need not be there unless they are asked for", () => {
   expect(Lines(20).parse(" one\r\n\ttwo ")).toBe("one\r\n\ttwo");

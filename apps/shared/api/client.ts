@@ -8,6 +8,7 @@ import {
 } from "../../../server/kernel/endpoint.ts";
 import { Problem } from "../../../server/kernel/problem.ts";
 import { shownOrganizationHeader } from "../../../server/kernel/wire.ts";
+import { pageLanguage } from "../i18n.ts";
 
 /** What a call of the endpoint takes: parameters, query and body by its schemas, and the access token where one is needed. */
 export type CallInput<E extends EndpointSpec> = CallParts<E> & {
@@ -131,6 +132,9 @@ export function headersOf(
   shown: string | null,
 ): Headers {
   const headers = new Headers({ accept: "application/json, application/problem+json, */*" });
+  // What the service says of an error is shown on the page, which need not be in the browser's language.
+  const language = pageLanguage();
+  if (language) headers.set("accept-language", language);
   if (input.token) headers.set("authorization", `Bearer ${input.token}`);
   if (input.idempotencyKey) headers.set("idempotency-key", input.idempotencyKey);
   if (input.ifMatch) headers.set("if-match", input.ifMatch);

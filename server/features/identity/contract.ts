@@ -1,6 +1,15 @@
 import { z } from "zod";
 import { endpoint } from "../../kernel/endpoint.ts";
-import { Actor, administrativePermissions, Line, listOf, Permission, permissions, Ts } from "../../kernel/wire.ts";
+import {
+  Actor,
+  administrativePermissions,
+  Line,
+  listOf,
+  Permission,
+  pageQuery,
+  permissions,
+  Ts,
+} from "../../kernel/wire.ts";
 
 /** Who belongs to an organization, as what, and its API keys (contract §9). Isomorphic. */
 
@@ -70,6 +79,7 @@ export const listApiKeys = endpoint({
   summary: "List the API keys that were not revoked, newest first",
   credential: "dashboard",
   permission: "apikey:manage",
+  query: z.strictObject(pageQuery),
   responses: { 200: { kind: "json", schema: listOf("ApiKeyList", ApiKey) } },
 });
 

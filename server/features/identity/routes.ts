@@ -13,10 +13,10 @@ export const bindings = [
     },
   }),
   bind(listApiKeys)({
-    async handle(deps, { caller }) {
-      const data = await service.listApiKeys(deps, caller.organization);
-      return { status: 200, body: { data, hasMore: false, nextCursor: null } };
-    },
+    handle: async (deps, { caller, query }) => ({
+      status: 200,
+      body: await service.listApiKeys(deps, caller.organization, query),
+    }),
   }),
   bind(deleteApiKey)({
     async handle(deps, { caller, params, request }) {

@@ -97,6 +97,7 @@ export async function findApiKeyByHash(reader: Reader, sha256: string): Promise<
   return await reader.selectFrom("api_keys").selectAll().where("secret_sha256", "=", sha256).executeTakeFirst();
 }
 
+/** Newest first; an organization has a hundred at most. */
 export async function listApiKeys(reader: Reader, organization: string): Promise<ApiKeyRow[]> {
   return await reader
     .selectFrom("api_keys")

@@ -2,7 +2,7 @@ import type { Deps } from "../../kernel/deps.ts";
 import { AppError } from "../../kernel/errors.ts";
 import { hashSecret } from "../../kernel/ids.ts";
 import { enqueue } from "../../kernel/jobs.ts";
-import { takeForClient } from "../../kernel/rate-limits.ts";
+import { limitFailures, requireLeft } from "../../kernel/rate-limits.ts";
 import type { RequestInfo } from "../../kernel/request.ts";
 import { loadEnvelope } from "../envelopes/progress.ts";
 import type { SigningExchange } from "./contract.ts";
@@ -22,23 +22,24 @@ const freshLinkPauseMs = 60_000;
  * Opens a session with the token of a link or of a minted session.
  * @throws AppError `token-invalid`, `token-expired`, `token-used`, `rate-limited`
  */
-export async function exchangeToken(deps: Deps, token: string, request: RequestInfo): Promise<SigningExchange> {
-  try {
-    return await open(deps, token, request);
-  } catch (error) {
-    if (!(error instanceof AppError) || error.status !== 401) throw error;
-    const { ok, resetSeconds } = await takeForClient(deps.limits, failedPerAddress, request.ip);
-    if (!ok) throw new AppError("rate-limited", { retryAfter: resetSeconds, cause: error });
-    throw error;
-  }
+export async function exchangeToken(
+  deps: Deps,
+  token: string,
+  request: RequestInfo,
+): Promise<{ result: SigningExchange; headers: Record<string, string> }> {
+  const failed = { limits: deps.limits, rule: failedPerAddress, ip: request.ip };
+  return await limitFailures(
+    failed,
+    ({ status }) => status === 401,
+    () => open(deps, token, request),
+  );
 }
 
 async function open(deps: Deps, text: string, request: RequestInfo): Promise<SigningExchange> {
   const token = readToken(text, "svcs");
   if (token === undefined) throw new AppError("token-invalid");
   const sha256 = hashSecret(token);
-  const { ok, resetSeconds } = await deps.limits.take(exchangesPerToken, sha256);
-  if (!ok) throw new AppError("rate-limited", { retryAfter: resetSeconds });
+  requireLeft(await deps.limits.take(exchangesPerToken, sha256));
   const { session, accessToken, record, recipient } = await deps.db.tx((tx) =>
     openWithToken(tx, deps, sha256, "exchange", request),
   );

@@ -31,6 +31,7 @@ import * as store from "./store.ts";
 import type { SessionRow } from "./tables.ts";
 
 const hourMs = 3_600_000;
+const lockedRetrySeconds = 3600;
 const lockedDetail = "Too many wrong codes were entered. Ask the sender to send the link again.";
 
 /**
@@ -49,7 +50,9 @@ export async function sendCode(
     checkCodeNeeded(deps, signer, channel);
     const { recipient, record, session } = signer;
     const now = deps.clock.now();
-    if (await codes.isLocked(tx, recipient.id)) throw new AppError("rate-limited", { detail: lockedDetail });
+    // Only the sender can help, who may have by then.
+    if (await codes.isLocked(tx, recipient.id))
+      throw new AppError("rate-limited", { detail: lockedDetail, retryAfter: lockedRetrySeconds });
     const recent = await codes.codesSince(tx, recipient.id, toTs(now - hourMs));
     const times = (rows: typeof recent) => rows.map((row) => Date.parse(row.created_at));
     const ofSession = recent.filter((row) => row.session === session.id);
@@ -145,7 +148,8 @@ async function tryCode(
   const { table, row, channel } = await openCode(tx, signer);
   const now = deps.clock.ts();
   const attempt = judgeAttempt(deps.secrets, row, code, now);
-  if (attempt.result === "expired" || attempt.result === "exhausted" || row === undefined) return refusalOf(attempt);
+  if (attempt.result === "exhausted") return refusalOf(attempt, await nextCodeIn(tx, signer, deps.clock.now()));
+  if (attempt.result === "expired" || row === undefined) return refusalOf(attempt);
   await codes.countAttempt(tx, table, row.id, row.attempts + 1);
   if (attempt.result === "verified") {
     await codes.closeCode(tx, table, row.id, now);
@@ -175,13 +179,25 @@ async function openCode(tx: Tx, { recipient, session, standing }: Signer) {
   return { table: "signing_codes", row, channel: row?.channel ?? "email" } as const;
 }
 
-function refusalOf(attempt: Attempt): AppError {
+/** Seconds until another code may be sent; undefined when it may be now. */
+async function nextCodeIn(tx: Tx, { recipient, session }: Signer, now: number): Promise<number | undefined> {
+  const recent = await codes.codesSince(tx, recipient.id, toTs(now - hourMs));
+  const times = (rows: typeof recent) => rows.map((row) => Date.parse(row.created_at));
+  const decision = decideSend(times(recent.filter((row) => row.session === session.id)), times(recent), now);
+  return decision.send ? undefined : decision.retryAfter;
+}
+
+/** @param retryAfter seconds until a new code can be had, where that takes time */
+function refusalOf(attempt: Attempt, retryAfter?: number): AppError {
   switch (attempt.result) {
     case "verified":
     case "expired":
       return new AppError("otp-expired", { detail: "There is no valid code. Request a new one." });
     case "exhausted":
-      return new AppError("otp-exhausted", { detail: `A code may be tried ${codeAttempts} times. Request a new one.` });
+      return new AppError("otp-exhausted", {
+        detail: `A code may be tried ${codeAttempts} times. Request a new one.`,
+        ...(retryAfter === undefined ? {} : { retryAfter }),
+      });
     case "invalid":
       return new AppError("otp-invalid", { attemptsRemaining: attempt.remaining });
   }

@@ -50,7 +50,10 @@ export const bindings: Binding[] = [
     }),
   }),
   bind(contract.exchangeSigningToken)({
-    handle: async (deps, { body, request }) => ({ status: 200, body: await exchangeToken(deps, body.token, request) }),
+    handle: async (deps, { body, request }) => {
+      const { result, headers } = await exchangeToken(deps, body.token, request);
+      return { status: 200, body: result, headers };
+    },
   }),
   bind(contract.requestFreshLink)({
     handle: async (deps, { body }) => {

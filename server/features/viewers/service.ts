@@ -2,6 +2,7 @@ import type { ViewerCaller } from "../../kernel/caller.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { AppError } from "../../kernel/errors.ts";
 import { hashSecret } from "../../kernel/ids.ts";
+import { limitFailures, requireLeft } from "../../kernel/rate-limits.ts";
 import type { RequestInfo } from "../../kernel/request.ts";
 import { documentOf } from "../envelopes/service.ts";
 import { markSeen, viewerOf, type Watched } from "../envelopes/watching.ts";
@@ -18,23 +19,24 @@ const exchangesPerToken = { name: "viewer-exchange-token", points: 30, seconds: 
  * Lets the holder of a viewer's link in.
  * @throws AppError `token-invalid`, `link-expired`, `rate-limited`
  */
-export async function exchangeToken(deps: Deps, text: string, { ip }: RequestInfo): Promise<ViewerExchange> {
-  try {
-    return await open(deps, text);
-  } catch (error) {
-    if (!(error instanceof AppError) || error.code === "rate-limited") throw error;
-    const { ok, resetSeconds } = await deps.limits.take(failedPerAddress, ip);
-    if (!ok) throw new AppError("rate-limited", { retryAfter: resetSeconds, cause: error });
-    throw error;
-  }
+export async function exchangeToken(
+  deps: Deps,
+  text: string,
+  { ip }: RequestInfo,
+): Promise<{ result: ViewerExchange; headers: Record<string, string> }> {
+  const failed = { limits: deps.limits, rule: failedPerAddress, ip };
+  return await limitFailures(
+    failed,
+    ({ code }) => code !== "rate-limited",
+    () => open(deps, text),
+  );
 }
 
 async function open(deps: Deps, text: string): Promise<ViewerExchange> {
   const token = readToken(text, "svcv");
   if (token === undefined) throw new AppError("token-invalid");
   const sha256 = hashSecret(token);
-  const { ok, resetSeconds } = await deps.limits.take(exchangesPerToken, sha256);
-  if (!ok) throw new AppError("rate-limited", { retryAfter: resetSeconds });
+  requireLeft(await deps.limits.take(exchangesPerToken, sha256));
   return await deps.db.tx(async (tx) => {
     const { viewer, envelope } = await openLink(tx, deps, sha256);
     return { ...(await mintAccess(tx, deps, viewer.id)), viewer: viewer.id, envelope: envelope.id };

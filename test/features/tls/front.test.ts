@@ -112,6 +112,29 @@ test.each([
   tls.close();
 });
 
+test.each([
+  ["headers", "GET / HTTP/1.1\r\nhost: a\r\nx: "],
+  ["a body", "POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 100\r\n\r\nx"],
+])("who never ends %s is told so", { timeout: 60_000 }, async (_what, begun) => {
+  const config = loadConfig({ SIGNET_DATA_DIR: folder, SIGNET_PORT: "0" });
+  const tls = await openTls(config, Date.now);
+  const front = await openFront(config, tls, { patience: { silentMs: 10_000, arrivalMs: 500 } });
+  front.serve((incoming) => void incoming.on("error", () => undefined).resume());
+  const { socket, gone } = stranger(front.port);
+  let answer = "";
+  socket.on("data", (chunk) => {
+    answer += chunk;
+  });
+  socket.write(begun);
+  await gone;
+  expect(answer).toMatch(/^HTTP\/1\.1 408 Request timeout\r\n/);
+  expect(answer).toContain("content-type: application/problem+json; charset=utf-8");
+  expect(answer).toMatch(/x-request-id: req_\w+/);
+  expect(JSON.parse(answer.split("\r\n\r\n")[1] ?? "")).toMatchObject({ code: "request-timeout" });
+  await front.close(0);
+  tls.close();
+});
+
 test("over HTTP/2 an answer that nobody takes is given up", { timeout: 60_000 }, async () => {
   const config = loadConfig({ SIGNET_DATA_DIR: folder, SIGNET_HOST: "0.0.0.0", SIGNET_PORT: "0" });
   const tls = await openTls(config, Date.now);

@@ -269,7 +269,7 @@ test("other tokens open nothing, and a token in the query opens the stream alone
   }
   for (const path of ["envelope", "document"]) {
     const answer = await refusal(app, `/v1/viewer/${path}?access_token=${accessToken}`, { key: null });
-    expect(answer).toEqual({ status: 401, code: "token-invalid" });
+    expect(answer).toMatchObject({ status: 422, code: "validation-failed" });
   }
   const exchange = { key: null, json: { token: newSecret("svcv") } };
   expect(await refusal(app, "/v1/viewer/exchange", exchange)).toEqual({ status: 401, code: "token-invalid" });

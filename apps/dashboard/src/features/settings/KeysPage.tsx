@@ -37,7 +37,7 @@ export function KeysPage() {
   const [created, setCreated] = useState<ApiKeyCreated | null>(null);
   // A key is shown once: whoever goes back before it is copied is asked.
   useUnsaved(created !== null);
-  const keys = useEndpoint(listApiKeys, {}, { enabled: canManage });
+  const keys = useEndpoint(listApiKeys, { query: { limit: "100" } }, { enabled: canManage });
   const create = canManage && <Button onClick={() => setCreating(true)}>{t("keys.create")}</Button>;
   return (
     <div ref={page}>

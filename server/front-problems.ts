@@ -1,0 +1,62 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
+import type { Server as NetServer, Socket } from "node:net";
+import { AppError } from "./kernel/errors.ts";
+import { newId } from "./kernel/ids.ts";
+import type { ErrorCode } from "./kernel/problem.ts";
+import { problemKinds } from "./kernel/problem.ts";
+import { problemOf } from "./kernel/problem-document.ts";
+
+/** What Node refuses before a request reaches the API is answered like everything else: a problem document with an id. */
+
+type Listener = (request: IncomingMessage | Http2ServerRequest, response: ServerResponse | Http2ServerResponse) => void;
+
+/** By the codes of Node's parser and of its timeouts; every other fault is of the request's syntax. */
+const codes: Readonly<Record<string, ErrorCode>> = {
+  HPE_HEADER_OVERFLOW: "headers-too-large",
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: "payload-too-large",
+  ERR_HTTP_REQUEST_TIMEOUT: "request-timeout",
+};
+
+/** Of the request line and the headers: Node gives no word of them. */
+const unreadable = "The request is not HTTP that can be read.";
+
+/**
+ * @param baseUrl told when it is needed: a free port is known only once the server listens
+ * @param listener takes a request with an `Expect` that Node does not know, too
+ */
+export function answerRefused(server: NetServer, listener: Listener, baseUrl: () => string): void {
+  const answering = new WeakMap<Socket, { headersSent: boolean; writableFinished: boolean }>();
+  server.on("request", (request: IncomingMessage, response: ServerResponse) => {
+    if (request.httpVersionMajor === 1) answering.set(request.socket, response);
+  });
+  server.on("checkExpectation", listener);
+  server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => {
+    const begun = answering.get(socket);
+    const inTheMiddle = begun?.headersSent === true && !begun.writableFinished;
+    if (error.code !== "ECONNRESET" && socket.writable && !inTheMiddle) {
+      socket.write(answerTo(codes[error.code ?? ""] ?? "malformed-request", baseUrl()));
+    }
+    socket.destroy(error);
+  });
+}
+
+/** A whole HTTP/1.1 answer, after which the connection ends. */
+function answerTo(code: ErrorCode, baseUrl: string): string {
+  const requestId = newId("req");
+  const error = new AppError(code, code === "malformed-request" ? { detail: unreadable } : {});
+  const { status, title } = problemKinds[code];
+  const body = JSON.stringify(problemOf(error, requestId, { baseUrl, instance: "*", language: "en" }));
+  const head = [
+    `HTTP/1.1 ${status} ${title}`,
+    "content-type: application/problem+json; charset=utf-8",
+    `content-length: ${Buffer.byteLength(body)}`,
+    "content-language: en",
+    "cache-control: no-store",
+    "referrer-policy: no-referrer",
+    "x-content-type-options: nosniff",
+    `x-request-id: ${requestId}`,
+    "connection: close",
+  ];
+  return `${head.join("\r\n")}\r\n\r\n${body}`;
+}
