@@ -18,6 +18,7 @@ export const testPrograms: Programs = {
   "/usr/bin/softhsm2-util": "softhsm2",
   "/usr/bin/pkcs11-tool": "opensc",
   "/usr/bin/unzip": "unzip",
+  "/usr/bin/xxd": "xxd",
   "/usr/bin/groff": "groff-base",
   "/usr/bin/dpkg-deb": "dpkg",
   "/usr/bin/rpm": "rpm",

@@ -133,8 +133,12 @@ describe("the evidence bundle", () => {
   test("the README's commands are right", async () => {
     const place = path.join(folder, "by-hand");
     execFileSync("unzip", ["-q", "-o", path.join(folder, "evidence.zip"), "-d", place]);
+    // What the commands call stands in the bundle: it is named here for the table of packages.
     const sh = (command: string) =>
-      execFileSync("bash", ["-euo", "pipefail", "-c", command], { cwd: place }).toString();
+      execFileSync("bash", ["-euo", "pipefail", "-c", `command -v openssl xxd >&2; ${command}`], {
+        cwd: place,
+        stdio: "pipe",
+      }).toString();
     const json = async (name: string): Promise<Record<string, unknown>> =>
       JSON.parse(await readFile(path.join(place, name), "utf8"));
     const readme = await readFile(path.join(place, "README.txt"), "utf8");
