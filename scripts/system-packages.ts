@@ -40,6 +40,15 @@ export const longTestPrograms: Programs = {
   "/usr/sbin/e2fsck": "e2fsprogs",
 };
 
+/** Of `npm run test:judges`, besides. */
+export const judgePrograms: Programs = {
+  "/usr/bin/java": "default-jdk-headless",
+  "/usr/bin/mvn": "maven",
+  "/usr/share/doc/python3-venv": "python3-venv",
+  "/usr/bin/gs": "ghostscript",
+  "/usr/bin/soffice": "libreoffice-writer-nogui",
+};
+
 /** Of `npm run test:appliance` and `npm run test:fresh`, besides. */
 export const containerPrograms: Programs = {
   "/usr/bin/mmdebstrap": "mmdebstrap",
