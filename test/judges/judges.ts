@@ -1,4 +1,4 @@
-import { execFileSync } from "node:child_process";
+import { type ExecFileSyncOptionsWithBufferEncoding, execFileSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { z } from "zod";
@@ -10,7 +10,10 @@ import type { SealedFiles } from "./sealed-files.ts";
 export type Judge = (sealed: SealedFiles, tools: string) => Promise<string[]>;
 
 const here = import.meta.dirname;
-const quiet = { stdio: ["ignore", "pipe", "inherit"], maxBuffer: 256 * 1024 * 1024 } as const;
+const quiet: ExecFileSyncOptionsWithBufferEncoding = {
+  stdio: ["ignore", "pipe", "inherit"],
+  maxBuffer: 256 * 1024 * 1024,
+};
 const linesOf = (text: Buffer): unknown[] =>
   text
     .toString()
