@@ -2,7 +2,7 @@
 
 const features = "^server/features/([^/]+)/";
 const isomorphic =
-  "^(server/local-contract\\.ts|server/features/[^/]+/[a-z-]*(contract|state|jobs)\\.ts|server/kernel/(endpoint|problem|canonical|wire|jobs|tx)\\.ts|server/features/evidence/(merkle|anchor|verify|certificate-check|bundle|bundle-contents|bundle-read|bundle-unproven|checkpoint|checkpoint-check|seal-steps|words|zip)\\.ts|server/features/keys/(kinds|record-schema)\\.ts|server/features/templates/(fields|variables|values|format|formula|document-content|pattern|text-fit)\\.ts)";
+  "^(server/local-contract\\.ts|server/features/[^/]+/[a-z-]*(contract|state|jobs)\\.ts|server/kernel/(endpoint|problem|canonical|record|wire|jobs|tx|text-patterns)\\.ts|server/features/evidence/(merkle|anchor|verify|certificate-check|bundle|bundle-contents|bundle-read|bundle-unproven|checkpoint|checkpoint-check|seal-steps|words|zip)\\.ts|server/features/keys/(kinds|record-schema)\\.ts|server/features/templates/(fields|variables|values|texts|format|formula|document-content|pattern|text-fit)\\.ts)";
 const typeOnly = ["type-only"];
 
 /** Service edges between features: who may call whose use cases. Everything else goes through a job or a contract. */
