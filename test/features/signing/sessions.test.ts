@@ -136,7 +136,8 @@ describe("links from mails", () => {
       }
     }
     const { accessToken: bearer } = await exchange(app, token);
-    expect(await refusal(app, "/v1/signing/otp", { key: { bearer }, method: "POST" })).toMatchObject({ status: 429 });
+    const locked = await app.json("/v1/signing/otp", { key: { bearer }, method: "POST" });
+    expect([locked.status, locked.headers.get("retry-after")]).toEqual([429, "3600"]);
     expect(await refusal(app, "/v1/signing/otp/verify", { key: { bearer }, json: { code: "123456" } })).toMatchObject({
       code: "otp-exhausted",
     });
