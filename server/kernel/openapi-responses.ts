@@ -26,6 +26,7 @@ export const sharedHeaders = {
     schema: { ...text, const: "true" },
   },
   "WWW-Authenticate": { description: "How to authenticate.", schema: { ...text, const: "Bearer" } },
+  "Accept-Encoding": { description: "The encodings that a body may have.", schema: text },
   Allow: { description: "The methods of this address.", required: true, schema: text },
   ETag: { description: "Validator of the content, for `If-None-Match` and `If-Range`.", schema: text },
   "Accept-Ranges": { description: "Parts can be requested with `Range`.", schema: { ...text, const: "bytes" } },
@@ -170,7 +171,7 @@ function* conditional(endpoint: EndpointSpec): Generator<[number, DescribedRespo
     yield [
       206,
       {
-        description: "The part that `Range` asked for.",
+        description: "The part that the Range header asked for.",
         headers: headersOf(endpoint, 206, [...ranged, "Content-Range"]),
         content: contentOf(types),
       },
@@ -178,7 +179,7 @@ function* conditional(endpoint: EndpointSpec): Generator<[number, DescribedRespo
     yield [
       416,
       {
-        description: "`Range` names a part that the file does not have.",
+        description: "The Range header names a part that the file does not have.",
         headers: headersOf(endpoint, 416, [...ranged, "Content-Range"]),
         content: contentOf(types),
       },
@@ -189,7 +190,7 @@ function* conditional(endpoint: EndpointSpec): Generator<[number, DescribedRespo
     yield [
       304,
       {
-        description: "Unchanged: the content still has an entity tag of `If-None-Match`.",
+        description: "Unchanged: the content still has an entity tag of the If-None-Match header.",
         headers: headersOf(endpoint, 304, headers),
       },
     ];
@@ -218,6 +219,7 @@ function describeProblem(endpoint: EndpointSpec, status: number, codes: readonly
   const more: HeaderName[] = [];
   if (status === 401) more.push("WWW-Authenticate");
   if (status === 405) more.push("Allow");
+  if (status === 415) more.push("Accept-Encoding");
   if (status === 416) more.push(...ranged, "Content-Range");
   if (codes.includes("conflict") && byCookie(endpoint)) more.push(shownOrganizationHeader);
   if (codes.some((code) => waitFor.has(code))) more.push("Retry-After");
@@ -242,11 +244,12 @@ export function errorCodesOf(endpoint: EndpointSpec): ErrorCode[] {
   if (endpoint.path.includes("{")) add("not-found");
   if (endpoint.rateLimit || hasStream(endpoint)) add("rate-limited");
   // A body that the operation does not ask for is read as well, for its fingerprint.
-  if (method !== "GET") add("malformed-request", "payload-too-large", "unsupported-media-type", ...codesWith(408));
+  if (method !== "GET") add("payload-too-large", "unsupported-media-type", ...codesWith(408));
   if (hasRanges(endpoint)) add(...codesWith(416));
   if (endpoint.idempotent) add("invalid-idempotency-key", "idempotency-in-progress", "idempotency-key-reused");
   if (endpoint.body || !endpoint.foreignQuery) add("validation-failed");
-  add("method-not-allowed", "internal-error", "service-unavailable");
+  // Host and Expect are looked at before anything else.
+  add("malformed-request", "method-not-allowed", ...codesWith(417), "internal-error", "service-unavailable");
   return errorCodes.filter((code) => codes.has(code));
 }
 

@@ -44,22 +44,43 @@ def filter_case(context, case):
     return case.method != "DELETE" or not any(kept in values for kept in given["kept"])
 
 
-def places(problem):
-    """Where the errors are, as in `#/name` of the body, `?limit` of the query, `last-event-id` of the headers."""
-    for error in problem.get("errors", []):
-        yield error.get("pointer") or error.get("header") or "?" + error["parameter"]
-
-
-def is_known(entry, failure, response, problem):
+def fits(entry, failure, response):
     return (
         re.fullmatch(entry.get("operation", ".*"), failure.operation or "")
         and entry["failure"] == type(failure).__name__
         and entry.get("status") in (None, response.status_code)
-        and entry.get("code") in (None, problem.get("code"))
-        and ("detail" not in entry or re.search(entry["detail"], problem.get("detail", "")))
-        and ("place" not in entry or any(re.fullmatch(entry["place"], place) for place in places(problem)))
-        and ("errors" not in entry or all(re.fullmatch(entry["errors"], error["code"]) for error in problem["errors"]))
     )
+
+
+def covers(entry, error):
+    """Where an error is: `#/name` of the body, `?limit` of the query, `last-event-id` of the headers."""
+    place = error.get("pointer") or error.get("header") or "?" + error["parameter"]
+    return re.fullmatch(entry.get("place", ".*"), place) and re.fullmatch(entry.get("error", ".*"), error["code"])
+
+
+def has_blanks_around(value):
+    if isinstance(value, str):
+        return value != value.strip()
+    members = value.values() if isinstance(value, dict) else value if isinstance(value, list) else []
+    return any(has_blanks_around(member) for member in members)
+
+
+def known_as(failure, case, response, problem):
+    """The entries that explain the failure: one for all of it, or one for each of its errors."""
+    fitting = [entry for entry in known if fits(entry, failure, response)]
+    errors = problem.get("errors", []) if problem.get("code") == "validation-failed" else []
+    if errors:
+        partial = [entry for entry in fitting if "place" in entry or "error" in entry]
+        found = [next((entry for entry in partial if covers(entry, error)), None) for error in errors]
+        return [] if None in found else found
+    whole = (entry for entry in fitting if "place" not in entry and "error" not in entry)
+    return [
+        entry
+        for entry in whole
+        if entry.get("code") in (None, problem.get("code"))
+        and re.search(entry.get("detail", ""), problem.get("detail", ""))
+        and ("blanks" not in entry or has_blanks_around(case.body))
+    ]
 
 
 @schemathesis.hook
@@ -68,9 +89,7 @@ def filter_failure(context, failure, case, response):
         problem = response.json()
     except ValueError:
         problem = {}
-    problem = problem if isinstance(problem, dict) else {}
-    for index, entry in enumerate(known):
-        if is_known(entry, failure, response, problem):
-            met.write(f"{index}\n")
-            return False
-    return True
+    entries = known_as(failure, case, response, problem if isinstance(problem, dict) else {})
+    for entry in entries:
+        met.write(f"{known.index(entry)}\n")
+    return not entries

@@ -71,6 +71,7 @@ export const CreateEnvelope = z
   })
   .meta({
     id: "CreateEnvelope",
+    dependentRequired: { dedupeOn: ["externalId"] },
     example: {
       template: "tpl_0123456789ABCDEFGHIJKLMN",
       title: "Rental agreement, Bahnhofstrasse 1",
