@@ -58,7 +58,7 @@ const APPEARANCE_KEYS = ["Type", "Rect", "P", "NM", "M", "F", "AP", "AS", "OC", 
 
 type Document = ObjectSource & { catalog: PdfDict };
 
-/** How often each kind stands in what the catalog reaches. @throws PdfError */
+/** In how many places each kind stands in what the catalog reaches. @throws PdfError */
 export function findActiveContent(source: Document): Map<ActiveKind, number> {
   const counts = new Map<ActiveKind, number>();
   const rules = new Rules(source);
@@ -72,7 +72,7 @@ export function findActiveContent(source: Document): Map<ActiveKind, number> {
     } else if (Array.isArray(object)) for (const item of object) visit(item);
     else if (object instanceof PdfStream) visit(object.dict);
     else if (object instanceof PdfDict) {
-      for (const kind of rules.kindsIn(object)) counts.set(kind, (counts.get(kind) ?? 0) + 1);
+      for (const [, kind] of rules.kindsIn(object)) counts.set(kind, (counts.get(kind) ?? 0) + 1);
       for (const value of object.map.values()) visit(value);
     }
   };
@@ -82,7 +82,7 @@ export function findActiveContent(source: Document): Map<ActiveKind, number> {
 
 /**
  * What is to be written in place of a dictionary when these kinds are taken out; the same one when nothing is in it. What
- * an annotation of such a kind looks like stays: it becomes a stamp, or goes when it has no picture.
+ * an annotation of such a kind looks like stays: it becomes a stamp, hidden when it has no picture.
  */
 export function activeContentRemover(source: Document, removed: ReadonlySet<ActiveKind>): (dict: PdfDict) => PdfDict {
   const rules = new Rules(source);
@@ -92,105 +92,95 @@ export function activeContentRemover(source: Document, removed: ReadonlySet<Acti
 class Rules {
   readonly #source: Document;
   readonly #names: PdfDict | null;
+  /** By list or dictionary: many may refer to the same long one. */
+  readonly #known = new Map<PdfObject, ReadonlySet<ActiveKind>>();
 
   constructor(source: Document) {
     this.#source = source;
     this.#names = source.dict(source.catalog.get("Names"));
   }
 
-  /** The kinds that a dictionary itself brings in, one for each place. */
-  kindsIn(dict: PdfDict): ActiveKind[] {
-    const kinds: ActiveKind[] = [];
-    for (const key of ACTION_KEYS) kinds.push(...this.#actionsIn(dict.get(key)));
-    const triggers = this.#source.dict(dict.get("AA"));
-    for (const action of triggers?.map.values() ?? []) kinds.push(...this.#actionsIn(action));
-    const annotation = this.#annotation(dict);
-    if (annotation) kinds.push(annotation);
-    if (this.#holdsFiles(dict.get("AF"))) kinds.push("associated-files");
-    if (dict === this.#names) {
-      if (dict.has("JavaScript")) kinds.push("javascript");
-      if (dict.has("EmbeddedFiles")) kinds.push("embedded-files");
-    }
-    return kinds;
+  /** The kinds that a dictionary itself brings in, by the key that they stand under; null for the dictionary as a whole. */
+  *kindsIn(dict: PdfDict): Generator<[key: string | null, kind: ActiveKind]> {
+    for (const key of ACTION_KEYS) for (const kind of this.#actionsIn(dict.get(key))) yield [key, kind];
+    for (const kind of this.#triggersIn(dict.get("AA"))) yield ["AA", kind];
+    for (const kind of this.#filesIn(dict.get("AF"))) yield ["AF", kind];
+    const annotation = dict.has("Rect") ? ANNOTATIONS.get(this.#source.name(dict.get("Subtype")) ?? "") : undefined;
+    if (annotation) yield [null, annotation];
+    if (dict !== this.#names) return;
+    if (dict.has("JavaScript")) yield ["JavaScript", "javascript"];
+    if (dict.has("EmbeddedFiles")) yield ["EmbeddedFiles", "embedded-files"];
   }
 
   without(dict: PdfDict, removed: ReadonlySet<ActiveKind>): PdfDict {
-    if (!this.kindsIn(dict).some((kind) => removed.has(kind)) && !this.#listsRemoved(dict, removed)) {
-      return dict === this.#source.catalog ? this.#withoutCover(dict, removed) : dict;
-    }
-    const annotation = this.#annotation(dict);
-    const left = annotation && removed.has(annotation) ? pictureOnly(dict) : dict.clone();
-    const drop = (key: string, kinds: readonly ActiveKind[]): void => {
-      if (kinds.some((kind) => removed.has(kind))) left.delete(key);
-    };
-    for (const key of ACTION_KEYS) drop(key, this.#actionsIn(dict.get(key)));
-    const triggers = this.#source.dict(dict.get("AA"));
-    drop(
-      "AA",
-      [...(triggers?.map.values() ?? [])].flatMap((action) => this.#actionsIn(action)),
-    );
-    if (this.#holdsFiles(dict.get("AF"))) drop("AF", ["associated-files"]);
-    if (dict === this.#names) {
-      drop("JavaScript", ["javascript"]);
-      drop("EmbeddedFiles", ["embedded-files"]);
-    }
-    if (dict.has("Annots")) left.set("Annots", this.#annotationsLeft(dict.get("Annots"), removed));
-    return dict === this.#source.catalog ? this.#withoutCover(left, removed) : left;
+    const gone = [...this.kindsIn(dict)].filter(([, kind]) => removed.has(kind));
+    // A portfolio without its files is its cover (§12.3.5).
+    const cover = dict === this.#source.catalog && removed.has("embedded-files") && dict.has("Collection");
+    if (gone.length === 0 && !cover) return dict;
+    const left = gone.some(([key]) => key === null) ? pictureOnly(dict) : dict.clone();
+    for (const [key] of gone) if (key !== null) left.delete(key);
+    return cover ? left.delete("Collection") : left;
+  }
+
+  #remembered(
+    value: PdfObject | undefined,
+    find: (object: PdfObject) => Iterable<ActiveKind>,
+  ): ReadonlySet<ActiveKind> {
+    if (value === undefined) return NONE;
+    const object = this.#source.resolve(value);
+    if (typeof object !== "object" || object === null) return NONE;
+    const known = this.#known.get(object) ?? new Set(find(object));
+    this.#known.set(object, known);
+    return known;
   }
 
   /** The types of the actions in a value: one action or, behind another, a list of them. */
-  #actionsIn(value: PdfObject | undefined): ActiveKind[] {
-    const object = this.#source.resolve(value);
-    return (Array.isArray(object) ? object : [object]).flatMap((item) => {
-      const action = this.#source.dict(item);
-      const kind = ACTIONS.get(this.#source.name(action?.get("S")) ?? "");
-      // A rendition action may hold a script besides (§12.6.4.13).
-      return kind === "rendition" && action?.has("JS") ? [kind, "javascript"] : kind ? [kind] : [];
+  #actionsIn(value: PdfObject | undefined): ReadonlySet<ActiveKind> {
+    return this.#remembered(value, (object) =>
+      Array.isArray(object) ? object.flatMap((item) => this.#actionAlone(item)) : this.#action(object),
+    );
+  }
+
+  #action(object: PdfObject): ActiveKind[] {
+    const action = this.#source.dict(object);
+    const kind = ACTIONS.get(this.#source.name(action?.get("S")) ?? "");
+    // A rendition action may hold a script besides (§12.6.4.13).
+    return kind === "rendition" && action?.has("JS") ? [kind, "javascript"] : kind ? [kind] : [];
+  }
+
+  /** A list in a list is no action, and may hold itself. */
+  #actionAlone(item: PdfObject): ActiveKind[] {
+    const object = this.#source.resolve(item);
+    return Array.isArray(object) ? [] : [...this.#actionsIn(object)];
+  }
+
+  #triggersIn(value: PdfObject | undefined): ReadonlySet<ActiveKind> {
+    return this.#remembered(value, (object) => {
+      const actions = object instanceof PdfDict ? [...object.map.values()] : [];
+      return actions.flatMap((action) => this.#actionAlone(action));
     });
   }
 
-  #annotation(dict: PdfDict): ActiveKind | null {
-    if (!dict.has("Rect")) return null;
-    return ANNOTATIONS.get(this.#source.name(dict.get("Subtype")) ?? "") ?? null;
-  }
-
-  #holdsFiles(value: PdfObject | undefined): boolean {
-    if (value === undefined) return false;
-    const object = this.#source.resolve(value);
-    return (Array.isArray(object) ? object : [object]).some((item) => {
-      const file = this.#source.dict(item);
-      return file?.has("EF") === true || this.#source.name(file?.get("Type")) === "Filespec";
+  #filesIn(value: PdfObject | undefined): ReadonlySet<ActiveKind> {
+    return this.#remembered(value, (object) => {
+      const isFile = (item: PdfObject): boolean => {
+        const file = this.#source.dict(item);
+        return file?.has("EF") === true || this.#source.name(file?.get("Type")) === "Filespec";
+      };
+      return (Array.isArray(object) ? object : [object]).some(isFile) ? ["associated-files"] : [];
     });
-  }
-
-  #listsRemoved(dict: PdfDict, removed: ReadonlySet<ActiveKind>): boolean {
-    const list = dict.has("Annots") ? this.#source.array(dict.get("Annots")) : null;
-    return list?.some((item) => this.#goes(item, removed)) === true;
-  }
-
-  /** An annotation of a removed kind that no picture is left of. */
-  #goes(item: PdfObject, removed: ReadonlySet<ActiveKind>): boolean {
-    const dict = this.#source.dict(item);
-    const kind = dict && this.#annotation(dict);
-    return kind !== null && removed.has(kind) && !dict?.has("AP");
-  }
-
-  #annotationsLeft(annotations: PdfObject | undefined, removed: ReadonlySet<ActiveKind>): PdfObject {
-    const list = this.#source.array(annotations);
-    return list ? list.filter((item) => !this.#goes(item, removed)) : (annotations ?? null);
-  }
-
-  /** A portfolio without its files is its cover (§12.3.5). */
-  #withoutCover(catalog: PdfDict, removed: ReadonlySet<ActiveKind>): PdfDict {
-    return removed.has("embedded-files") && catalog.has("Collection") ? catalog.clone().delete("Collection") : catalog;
   }
 }
 
+const NONE: ReadonlySet<ActiveKind> = new Set();
+const HIDDEN = 2;
+
+/** Without a picture nothing is to be seen: some readers draw one of their own. */
 function pictureOnly(dict: PdfDict): PdfDict {
   const kept = new PdfDict([["Subtype", name("Stamp")]]);
   for (const key of APPEARANCE_KEYS) {
     const value = dict.get(key);
     if (value !== undefined) kept.set(key, value);
   }
-  return kept;
+  return dict.has("AP") ? kept : kept.set("F", HIDDEN);
 }

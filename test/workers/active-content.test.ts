@@ -1,0 +1,281 @@
+/** What acts in an upload and what is attached to it: found wherever it stands, and treated as the operator decided. */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { inspect } from "../../workers/inspect.ts";
+import type { ActiveContentPolicy } from "../../workers/protocol.ts";
+import { seal } from "../../workers/seal/seal.ts";
+import { type Authority, makeAuthority } from "../harness/authority.ts";
+import { faultsOf, qpdf, render, textOf } from "./rendering.ts";
+import { CLAUSE, contract, stream } from "./seal/hostile.ts";
+
+const look = (pdf: Uint8Array, activeContent?: ActiveContentPolicy) =>
+  inspect({ pdf, maxPages: 10, ...(activeContent !== undefined && { activeContent }) });
+
+async function accepted(pdf: Uint8Array, activeContent?: ActiveContentPolicy) {
+  const result = await look(pdf, activeContent);
+  if (!result.ok) throw new Error(`${result.error.code}: ${result.error.message}`);
+  return result.value;
+}
+
+type Objects = Readonly<Record<number, string>>;
+
+const catalog = (more: string): Objects => ({ 1: `<</Type/Catalog/Pages 2 0 R${more}>>` });
+const page = (more: string): Objects => ({ 3: `<</Type/Page/Parent 2 0 R/Contents 5 0 R${more}>>` });
+const annotation = (body: string): Objects => page(`/Annots[<</Type/Annot/Rect[100 100 200 200]${body}>>]`);
+const link = (action: string): Objects => annotation(`/Subtype/Link/A ${action}`);
+const FILE = "<</Type/Filespec/F(PAYLOAD.txt)/EF<</F 20 0 R>>>>";
+const files: Objects = { 20: stream("PAYLOAD") };
+const picture: Objects = {
+  21: "<</Type/XObject/Subtype/Form/BBox[0 0 100 100]/Length 20>>\nstream\n0 0 100 100 re f    \nendstream",
+};
+
+const script = "<</S/JavaScript/JS(PAYLOAD)>>";
+const launch = "<</S/Launch/F(PAYLOAD.exe)>>";
+
+/** Each with a payload that must be gone where it is removed. */
+const kinds: [kind: string, place: string, objects: Objects, count?: number][] = [
+  ["javascript", "opening", catalog(`/OpenAction ${script}`)],
+  ["javascript", "opening, behind references", { ...catalog("/OpenAction 10 0 R"), 10: "11 0 R", 11: script }],
+  ["javascript", "the catalog's triggers", catalog(`/AA<</WC ${script}/DP ${script}>>`)],
+  ["javascript", "a page's triggers", page(`/AA<</O ${script}>>`)],
+  ["javascript", "a link", link(script)],
+  ["javascript", "a link, its name written in hexadecimal", link("<</S/Java#53cript/JS(PAYLOAD)>>")],
+  ["javascript", "a script in a stream", { ...link("<</S/JavaScript/JS 20 0 R>>"), ...files }],
+  ["javascript", "an annotation's triggers", annotation(`/Subtype/Link/AA<</E ${script}>>`)],
+  ["javascript", "behind another action", link(`<</S/GoTo/D[4 0 R/Fit]/Next ${script}>>`)],
+  [
+    "javascript",
+    "in a list behind two other actions",
+    link(`<</S/GoTo/D[4 0 R/Fit]/Next<</S/Named/N/NextPage/Next[<</S/GoTo/D[3 0 R/Fit]>>${script}]>>>>`),
+  ],
+  [
+    "javascript",
+    "a field and the field above it",
+    {
+      ...catalog("/AcroForm<</Fields[10 0 R]/CO[11 0 R]>>"),
+      10: `<</T(sum)/FT/Tx/Kids[11 0 R]/AA<</C ${script}>>>>`,
+      11: `<</Parent 10 0 R/Subtype/Widget/Rect[0 0 9 9]/A ${script}>>`,
+    },
+    2,
+  ],
+  [
+    "javascript",
+    "a bookmark below another",
+    {
+      ...catalog("/Outlines 10 0 R"),
+      10: "<</Type/Outlines/First 11 0 R/Last 11 0 R/Count 1>>",
+      11: "<</Title(One)/Parent 10 0 R/First 12 0 R/Last 12 0 R/Count 1>>",
+      12: `<</Title(Two)/Parent 11 0 R/A ${script}>>`,
+    },
+  ],
+  [
+    "javascript",
+    "the names of the document",
+    { ...catalog("/Names<</JavaScript<</Kids[10 0 R]>>>>"), 10: `<</Limits[(a)(a)]/Names[(a)${script}]>>` },
+  ],
+  ["launch", "a link", link(launch)],
+  ["launch", "opening", catalog(`/OpenAction<</S/Launch/Win<</F(PAYLOAD.exe)>>>>`)],
+  ["submit-form", "a link", link("<</S/SubmitForm/F<</FS/URL/F(https://PAYLOAD.example)>>>>")],
+  ["reset-form", "a link", link("<</S/ResetForm/Fields[(PAYLOAD)]>>")],
+  ["import-data", "a link", link("<</S/ImportData/F(PAYLOAD.fdf)>>")],
+  ["remote-link", "a link", link("<</S/GoToR/F(PAYLOAD.pdf)/D[0/Fit]>>")],
+  ["remote-link", "opening", catalog("/OpenAction<</S/GoToR/F(//PAYLOAD/share)/D[0/Fit]>>")],
+  ["embedded-link", "a link", link("<</S/GoToE/F(PAYLOAD.pdf)/D[0/Fit]>>")],
+  ["rendition", "a link", link("<</S/Rendition/OP 0/R<</S/MR/N(PAYLOAD)>>>>")],
+  ["rendition", "a screen", annotation("/Subtype/Screen/T(PAYLOAD)")],
+  ["movie", "an annotation", annotation("/Subtype/Movie/Movie<</F(PAYLOAD.avi)>>")],
+  ["movie", "an action", link("<</S/Movie/T(PAYLOAD)>>")],
+  ["sound", "an annotation", { ...annotation("/Subtype/Sound/Sound 20 0 R"), ...files }],
+  ["sound", "an action", { ...link("<</S/Sound/Sound 20 0 R>>"), ...files }],
+  ["rich-media", "an annotation", annotation("/Subtype/RichMedia/RichMediaContent<</Assets(PAYLOAD)>>")],
+  ["rich-media", "an action", link("<</S/RichMediaExecute/CMD<</C(PAYLOAD)>>>>")],
+  ["3d", "an annotation", { ...annotation("/Subtype/3D/3DD 20 0 R"), ...files }],
+  ["3d", "an action", link("<</S/GoTo3DView/V(PAYLOAD)>>")],
+  [
+    "embedded-files",
+    "the names of the document",
+    { ...catalog("/Names<</EmbeddedFiles<</Kids[10 0 R]>>>>"), 10: `<</Limits[(a)(a)]/Names[(a)${FILE}]>>`, ...files },
+  ],
+  ["file-attachment", "a page", { ...annotation(`/Subtype/FileAttachment/FS ${FILE}`), ...files }],
+  ["associated-files", "the catalog", { ...catalog(`/AF[${FILE}]`), ...files }],
+  ["associated-files", "a page", { ...page(`/AF ${FILE}`), ...files }],
+];
+const attached = new Set(["embedded-files", "file-attachment", "associated-files"]);
+const policies = [undefined, "warn", "remove", "refuse"] as const;
+const table = kinds.flatMap(([kind, place, objects, count]) =>
+  policies.map((policy) => ({ kind, place, policy, objects, count: count ?? 1 })),
+);
+
+describe("an upload with", () => {
+  test.each(table)("$kind in $place, setting $policy", async ({ kind, policy, objects, count }) => {
+    const upload = contract(objects);
+    if (policy === "refuse") {
+      expect(await look(upload, policy)).toMatchObject({ ok: false, error: { code: "active-content" } });
+      return;
+    }
+    const { pdf, pageCount, warnings } = await accepted(upload, policy);
+    const removed = policy === "remove" || (policy === undefined && !attached.has(kind));
+    const told = warnings.filter(({ code }) => code !== "form-fields");
+    expect(told).toEqual([{ code: removed ? `${kind}-removed` : kind, message: expect.stringMatching(/\.$/), count }]);
+    expect(pageCount).toBe(2);
+    if (!removed) {
+      expect(pdf).toBeNull();
+      return;
+    }
+    const kept = pdf ?? new Uint8Array();
+    expect(Buffer.from(kept).toString("latin1")).not.toContain("PAYLOAD");
+    expect(textOf(kept, 2).trim()).toBe(CLAUSE);
+    expect(faultsOf(kept)).toBe("");
+    // Nothing is left to be found.
+    expect((await accepted(kept, "refuse")).pdf).toBeNull();
+  });
+
+  test("several kinds, in objects that are packed: each has its warning", async () => {
+    const upload = qpdf(
+      contract({
+        ...catalog(`/OpenAction ${script}/Names<</EmbeddedFiles<</Names[(a)${FILE}]>>>>`),
+        ...link(launch),
+        ...files,
+      }),
+      "--object-streams=generate",
+    );
+    expect((await accepted(upload)).warnings.map(({ code }) => code)).toEqual([
+      "javascript-removed",
+      "launch-removed",
+      "embedded-files",
+    ]);
+    expect(await look(upload, "refuse")).toMatchObject({
+      error: {
+        message: expect.stringMatching(/scripts \(JavaScript\), actions that open programs or files, attached files/),
+      },
+    });
+  });
+
+  test("media that has a picture keeps it", async () => {
+    const media = "/Subtype/RichMedia/RichMediaContent<</Assets(PAYLOAD)>>/F 4/AP<</N 21 0 R>>";
+    const { pdf } = await accepted(contract({ ...annotation(media), ...picture }));
+    expect(render(pdf ?? new Uint8Array(), 1).at(150, 792 - 150)).toBe(0);
+  });
+
+  test("a portfolio that loses its files is its cover", async () => {
+    const names = `/Collection<</View/T>>/Names<</EmbeddedFiles<</Names[(a)${FILE}]>>>>`;
+    const upload = contract({ ...catalog(names), ...files });
+    expect((await accepted(upload)).warnings.map(({ code }) => code)).toEqual(["embedded-files", "portfolio"]);
+    expect((await accepted(upload, "remove")).warnings.map(({ code }) => code)).toEqual(["embedded-files-removed"]);
+  });
+
+  test("nothing of the kind is left alone, whatever names it uses", async () => {
+    const upload = contract({
+      ...catalog("/OpenAction[3 0 R/Fit]/StructTreeRoot 10 0 R/Names<</Dests<</Names[(JavaScript)[3 0 R/Fit]]>>>>"),
+      10: "<</Type/StructTreeRoot/K 11 0 R/RoleMap<</Sound/P/Launch/P>>>>",
+      11: "<</Type/StructElem/S/Sound/P 10 0 R/A<</O/Layout/Placement/Block>>/K[12 0 R]>>",
+      12: "<</Type/StructElem/S/Launch/P 11 0 R>>",
+      3: `<</Type/Page/Parent 2 0 R/Contents 5 0 R/Resources<</Font<</F1 7 0 R/AF 7 0 R/JavaScript 7 0 R/A 7 0 R>>>>/Annots[${[
+        "<</S/URI/URI(https://example.com)>>",
+        "<</S/GoTo/D[4 0 R/Fit]/Next<</S/Named/N/LastPage>>>>",
+      ]
+        .map((action) => `<</Subtype/Link/Rect[0 0 9 9]/A ${action}>>`)
+        .join("")}]>>`,
+    });
+    for (const policy of policies) expect(await accepted(upload, policy)).toMatchObject({ pdf: null, warnings: [] });
+  });
+});
+
+describe("a document that others signed", () => {
+  let authority: Authority;
+  beforeAll(() => {
+    authority = makeAuthority({ seal: "ec-p256", timestamp: "ec-p256" });
+  });
+  afterAll(() => authority.close());
+
+  test.each(policies)("is never altered (setting %s)", async (policy) => {
+    const { certificates } = authority.seal;
+    const pdf = contract({ ...catalog(`/OpenAction ${script}/AF[${FILE}]`), ...files });
+    const about = {
+      at: new Date(Date.now() + 3_600_000).toISOString(),
+      name: "A",
+      reason: "B",
+      location: null,
+    } as const;
+    const input = { ...about, pdf, pages: null, certificates, key: "ec-p256", level: "B-B", fieldName: "S" } as const;
+    const made = await seal(input, authority.ports());
+    if (!made.ok) throw new Error(made.error.message);
+    const upload = Buffer.concat([pdf, made.value.tail]);
+    if (policy === "refuse") {
+      expect(await look(upload, policy)).toMatchObject({ ok: false, error: { code: "active-content" } });
+      return;
+    }
+    const { pdf: rewritten, warnings } = await accepted(upload, policy);
+    expect(rewritten).toBeNull();
+    expect(warnings.map(({ code }) => code)).toEqual([
+      "javascript",
+      "associated-files",
+      ...(policy === "warn" ? [] : ["active-content-kept"]),
+      "already-signed",
+      "form-fields",
+    ]);
+    // What cost it its signatures anyway costs it the rest, too.
+    if (policy === "warn") return;
+    const codes = (await accepted(upload.subarray(0, upload.length - 20), policy)).warnings.map(({ code }) => code);
+    const file = policy === "remove" ? "associated-files-removed" : "associated-files";
+    expect(codes).toEqual(["repaired", "signatures-removed", "javascript-removed", file, "form-fields"]);
+  });
+});
+
+describe("costs no more than its size deserves:", () => {
+  const MANY = 20_000;
+  const chain: Record<number, string> = { ...link("10 0 R") };
+  for (let num = 10; num < 10 + MANY; num++) {
+    chain[num] = `<</S/JavaScript/JS(x)/Next ${num + 1 < 10 + MANY ? num + 1 : 10} 0 R>>`;
+  }
+  const hostile: [string, Uint8Array][] = [
+    ["a ring of actions", contract(chain)],
+    [
+      "one list of many actions behind many",
+      contract({ ...link(`<</S/GoTo/Next[${"10 0 R ".repeat(MANY)}]>>`), 10: script }),
+    ],
+    [
+      "lists of each other",
+      contract({
+        ...link("<</S/GoTo/Next 10 0 R>>"),
+        ...Object.fromEntries(
+          Array.from({ length: 300 }, (_, n) => [
+            10 + n,
+            `<</S/GoTo/Next[${Array.from({ length: 300 }, (_, k) => `${10 + k} 0 R`).join(" ")}]>>`,
+          ]),
+        ),
+        310: script,
+      }),
+    ],
+    [
+      "many places that share a long list",
+      contract({
+        ...page(`/Annots[${"<</Subtype/Link/Rect[0 0 9 9]/A<</S/GoTo/Next 10 0 R>>/AF 11 0 R>>".repeat(MANY)}]`),
+        10: `[${"12 0 R ".repeat(MANY)}13 0 R]`,
+        11: `[${"12 0 R ".repeat(MANY)}]`,
+        12: "<</S/GoTo/D[4 0 R/Fit]>>",
+        13: script,
+      }),
+    ],
+    [
+      "a list of itself",
+      contract({ ...link("<</S/GoTo/Next 10 0 R>>"), 10: `[10 0 R 11 0 R ${script}]`, 11: "[10 0 R]" }),
+    ],
+    ["nesting", contract(link(`${"<</S/GoTo/Next".repeat(120)}${script}${">>".repeat(120)}`))],
+    [
+      "many attached files on one list",
+      contract({
+        ...page(`/Annots[${"10 0 R ".repeat(MANY)}]`),
+        10: `<</Subtype/FileAttachment/Rect[0 0 9 9]/FS ${FILE}>>`,
+        ...files,
+      }),
+    ],
+  ];
+  test.each(hostile)("%s", async (_, upload) => {
+    for (const policy of [undefined, "remove"] as const) {
+      const start = performance.now();
+      const result = await look(upload, policy);
+      expect(performance.now() - start).toBeLessThan(10_000);
+      if (result.ok && policy === "remove") expect((await look(result.value.pdf ?? upload, "refuse")).ok).toBe(true);
+    }
+  });
+});
