@@ -21,6 +21,7 @@ import { openPool } from "./kernel/pool.ts";
 import { openRateLimits } from "./kernel/rate-limits.ts";
 import { refuseHalfRestored } from "./kernel/restore-mark.ts";
 import { openSecrets } from "./kernel/secrets.ts";
+import { oncePerTransaction } from "./kernel/transaction.ts";
 
 export type OpenOptions = {
   config: Config;
@@ -72,7 +73,7 @@ async function open(
 ): Promise<{ deps: Deps; guarded: Guarded | null }> {
   const { config, log } = options;
   const guard = guardClock(options.machine ?? thisMachine);
-  const clock = options.clock ?? guard;
+  const clock = oncePerTransaction(options.clock ?? guard);
   await refuseHalfRestored(config.dataDir);
   const made = await mkdir(config.dataDir, { recursive: true, mode: 0o700 });
   if (made !== undefined) await syncFolder(path.dirname(made));

@@ -12,7 +12,7 @@ import { jsonColumns } from "./json-sql.ts";
 import { bindable, kyselyOver, parseJson, returnsRows } from "./kysely-sqlite.ts";
 import { migrate } from "./migrate.ts";
 import type { Migration } from "./schema.ts";
-import { insideTransaction, runScoped, type Surroundings } from "./transaction.ts";
+import { insideTransaction, oncePerTransaction, runScoped, type Surroundings } from "./transaction.ts";
 import { type TxScope, txScope } from "./tx.ts";
 
 export { jsonArrayFrom, jsonObjectFrom } from "./json-sql.ts";
@@ -229,7 +229,7 @@ async function createForOwner(file: string): Promise<void> {
  * @throws when the file was written by a newer release or another process holds it, and what `beforeMigration` throws
  */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
-  const clock = options.clock ?? systemClock;
+  const clock = oncePerTransaction(options.clock ?? systemClock);
   await createForOwner(options.file);
   const writer = await Connection.open(options.file, sqlite3.OPEN_READWRITE | sqlite3.OPEN_CREATE);
   const readers: Connection[] = [];
@@ -273,7 +273,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   const surroundings: Surroundings = {
     execute: (query) => writer.executeQuery(query),
     endsTransaction: (error) => rollsBackByItself.has(errorNumber(error)),
-    now: () => clock.now(),
+    now: clock.now,
     newJobId: () => newId("job"),
     seal(plain, context) {
       if (options.secrets === undefined) throw new Error("this database was opened without secrets");

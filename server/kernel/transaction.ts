@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { CompiledQuery, DatabaseConnection, Kysely, QueryResult } from "kysely";
+import { type Clock, toTs } from "./clock.ts";
 import { kyselyOver } from "./kysely-sqlite.ts";
 import { type TxScope, txScope } from "./tx.ts";
 
@@ -10,12 +11,26 @@ export type Surroundings = Pick<TxScope, "now" | "newJobId" | "seal"> & {
   endsTransaction(error: Error): boolean;
 };
 
-type Scope = { ended: boolean; broken: Error | undefined };
+type Scope = { ended: boolean; broken: Error | undefined; moment: number | undefined };
 const current = new AsyncLocalStorage<Scope>();
 
 /** Whether the caller runs in a transaction that has not ended yet. */
 export function insideTransaction(): boolean {
   return current.getStore()?.ended === false;
+}
+
+/**
+ * The clock, read once in a transaction: whoever asks for the time in it gets the moment of the first reading, so that all it
+ * writes and compares carries one time. Outside of a transaction it goes on as always.
+ */
+export function oncePerTransaction(clock: Clock): Clock {
+  const now = (): number => {
+    const scope = current.getStore();
+    if (scope === undefined || scope.ended) return clock.now();
+    scope.moment ??= clock.now();
+    return scope.moment;
+  };
+  return { now, ts: () => toTs(now()), doubt: () => clock.doubt?.() ?? null };
 }
 
 /**
@@ -26,7 +41,7 @@ export async function runScoped<Schema, T>(
   surroundings: Surroundings,
   fn: (tx: Kysely<Schema> & { readonly [txScope]: TxScope }) => Promise<T>,
 ): Promise<{ value: T; callbacks: readonly (() => void)[]; topics: ReadonlySet<string> }> {
-  const scope: Scope = { ended: false, broken: undefined };
+  const scope: Scope = { ended: false, broken: undefined, moment: undefined };
   const topics = new Set<string>();
   const callbacks: (() => void)[] = [];
   const underWay = new Set<Promise<unknown>>();

@@ -5,7 +5,7 @@
 export const txScope = Symbol("transaction scope");
 
 export type TxScope = {
-  /** Milliseconds since the epoch, from the database's clock. */
+  /** Milliseconds since the epoch, from the database's clock: the one moment of this transaction. */
   now(): number;
   newJobId(): string;
   /** Encrypts under the master key. @throws when the database was opened without secrets */

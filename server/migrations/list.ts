@@ -38,6 +38,7 @@ import * as drillOpener from "./0049-drill-opener.ts";
 import * as noStatistics from "./0050-no-statistics.ts";
 import * as envelopeSearch from "./0051-envelope-search.ts";
 import * as removedJobs from "./0052-removed-jobs.ts";
+import * as lostReminders from "./0062-lost-reminders.ts";
 import * as certificateLookup from "./0064-certificate-lookup.ts";
 
 /** Every step of the schema in its order. Named one by one, so that a bundle holds them all; a step that was released never changes. */
@@ -81,5 +82,6 @@ export const migrations: readonly Migration[] = [
   { name: "0050-no-statistics", up: noStatistics.up },
   { name: "0051-envelope-search", up: envelopeSearch.up },
   { name: "0052-removed-jobs", up: removedJobs.up },
+  { name: "0062-lost-reminders", up: lostReminders.up },
   { name: "0064-certificate-lookup", up: certificateLookup.up },
 ];

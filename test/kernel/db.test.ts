@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { type Kysely, sql } from "kysely";
 import { expect, test } from "vitest";
+import { z } from "zod";
 import {
   isUniqueViolation,
   jsonArrayFrom,
@@ -9,7 +10,9 @@ import {
   type Reader,
   type Tx,
 } from "../../server/kernel/db.ts";
-import "../../server/kernel/jobs.ts";
+import { defineJob, enqueue } from "../../server/kernel/jobs.ts";
+import { oncePerTransaction } from "../../server/kernel/transaction.ts";
+import { tickingClock } from "../harness/clock.ts";
 import { openTestDatabase, temporaryFolder } from "./open.ts";
 import { addNote, listNotes, testMigrations } from "./tables.ts";
 
@@ -82,6 +85,38 @@ test("after-commit work and topics run after the commit only, once per transacti
   end();
   await db.tx((tx) => enqueue(tx, job, {}));
   expect(seen).toEqual(["callback", "topic"]);
+});
+
+test("a transaction has one time, that of the first reading in it, however many run together; outside of it time goes on", async () => {
+  const ticking = tickingClock();
+  const db = await openTestDatabase({ clock: ticking });
+  const clock = oncePerTransaction(ticking);
+  const job = defineJob({ name: "test.one", payload: z.object({}) });
+  let left: Promise<number> | undefined;
+  const moments = await Promise.all(
+    Array.from({ length: 10 }, () =>
+      db.tx(async (tx) => {
+        const first = clock.now();
+        await enqueue(tx, job, {});
+        const { created_at: created } = await tx
+          .selectFrom("jobs")
+          .select("created_at")
+          .orderBy("created_at", "desc")
+          .executeTakeFirstOrThrow();
+        expect([created, clock.now(), Date.parse(clock.ts())]).toEqual([first, first, first]);
+        left = Promise.resolve().then(async () => {
+          await listNotes.execute(db.read);
+          return clock.now();
+        });
+        return first;
+      }),
+    ),
+  );
+  expect(new Set(moments).size).toBe(10);
+  expect(moments).toEqual(moments.toSorted((a, b) => a - b));
+  expect(clock.now()).toBeGreaterThan(moments[9] ?? 0);
+  // What a transaction left running is not in it any more.
+  expect(await left).toBeGreaterThan(moments[9] ?? 0);
 });
 
 test("a transaction that has ended, forgot an await or would wait for itself is refused", async () => {

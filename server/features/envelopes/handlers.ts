@@ -1,3 +1,4 @@
+import { toTs } from "../../kernel/clock.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { type Commit, handle, type JobBinding, RetryLater } from "../../kernel/job-runner.ts";
 import { PoolBusy } from "../../kernel/pool.ts";
@@ -28,8 +29,9 @@ export function handlers(deps: Deps): JobBinding[] {
       const record = await loadEnvelope(deps.db.read, id);
       if (record === undefined || !inProgress(record.envelope.status)) return undefined;
       const { expires_at: expiresAt } = record.envelope;
-      if (expiresAt !== null && !isOverdue({ expiresAt }, deps.clock.ts())) {
-        throw new RetryLater("the envelope is not overdue yet", Date.parse(expiresAt) - deps.clock.now());
+      const now = deps.clock.now();
+      if (expiresAt !== null && !isOverdue({ expiresAt }, toTs(now))) {
+        throw new RetryLater("the envelope is not overdue yet", Date.parse(expiresAt) - now);
       }
       return async (tx) => {
         await markExpired(tx, deps, id);

@@ -61,10 +61,11 @@ export async function tryMove(
   const record = await readEnvelope(tx, envelope);
   if (record === undefined) throw notFound("The envelope");
   const state = stateOf(record);
-  const step = transition(state, event, deps.clock.ts());
+  const now = deps.clock.ts();
+  const step = transition(state, event, now);
   if ("refused" in step) return step;
   const entries = await write(tx, deps, record, step, mover, "recipient" in event ? event.recipient : undefined);
-  for (const effect of step.effects) await carryOut(tx, deps, record, effect, mover);
+  for (const effect of step.effects) await carryOut(tx, deps, record, effect, mover, entries[0]?.at ?? now);
   await informViewers(tx, record, step.next, mover);
   return { record, next: step.next, entries };
 }
@@ -88,10 +89,12 @@ async function write(
   named: string | undefined,
 ): Promise<AuditEntry[]> {
   const { envelope } = record;
-  const now = deps.clock.ts();
   const drafts = step.effects.flatMap((effect) => (effect.kind === "audit" ? [draftOf(effect, record, mover)] : []));
-  if (drafts.length === 0) return [];
-  const { entries, end } = draftEntries(envelope.id, await chainEndOf(tx, envelope), now, drafts);
+  const { entries, end } = draftEntries(envelope.id, await chainEndOf(tx, envelope), deps.clock.ts(), drafts);
+  const [first] = entries;
+  if (first === undefined) return [];
+  // Not the clock's word: an entry is never dated before its predecessor, and the rows say what the trail says.
+  const now = first.at;
   const won = await updateEnvelope(tx, envelope, {
     ...mover.envelope,
     ...statusColumns(envelope, step.next, now),
@@ -167,7 +170,15 @@ function draftOf(effect: Extract<Effect, { kind: "audit" }>, record: EnvelopeRec
   return { type: effect.type, actor, ip, userAgent, data };
 }
 
-async function carryOut(tx: Tx, deps: Deps, record: EnvelopeRecord, effect: Effect, mover: Mover): Promise<void> {
+/** @param at when the move happened, as the rows and the trail say */
+async function carryOut(
+  tx: Tx,
+  deps: Deps,
+  record: EnvelopeRecord,
+  effect: Effect,
+  mover: Mover,
+  at: Ts,
+): Promise<void> {
   const { id } = record.envelope;
   switch (effect.kind) {
     case "audit":
@@ -176,7 +187,7 @@ async function carryOut(tx: Tx, deps: Deps, record: EnvelopeRecord, effect: Effe
       const { recipient } = effect;
       if (effect.by === "countersign") return enqueue(tx, countersign, { envelope: id, recipient });
       await enqueue(tx, inviteRecipient, { envelope: id, recipient, reason: "turn" });
-      return startReminders(tx, record.envelope, recipient, deps.clock.ts());
+      return startReminders(tx, record.envelope, recipient, at);
     }
     case "store-revision":
       return enqueue(tx, storeRevision, { envelope: id });

@@ -1,5 +1,5 @@
 import { verify } from "node:crypto";
-import type { Clock } from "../../kernel/clock.ts";
+import { type Clock, toTs } from "../../kernel/clock.ts";
 import type { Tx } from "../../kernel/db.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { type Commit, RetryLater } from "../../kernel/job-runner.ts";
@@ -104,6 +104,7 @@ export async function signAnchor(
   previous: Anchor | null,
   tree: { size: number; root: Uint8Array; proof: readonly Uint8Array[] },
 ): Promise<Anchor> {
+  // Read once: what is checked is what is signed.
   const now = by.clock.now();
   const key = by.keys.find(({ kid }) => kid === by.signer.kid);
   const early = key ? Date.parse(key.validFrom) - now : 0;
@@ -129,7 +130,7 @@ export async function signAnchor(
     treeSize: tree.size,
     rootHash: toHex(tree.root),
     previousAnchorHash: previous?.anchorHash ?? null,
-    createdAt: by.clock.ts(),
+    createdAt: toTs(now),
     kid: by.signer.kid,
   };
   const bytes = anchorBytes(body);

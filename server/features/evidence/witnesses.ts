@@ -80,8 +80,10 @@ function write(deps: Deps, email: string, anchor: Anchor, checkpoint: string): C
 }
 
 /** Never before the anchor, wherever the clock was set to meanwhile. */
-const heardAt = ({ clock }: Pick<Deps, "clock">, { createdAt }: Anchor): string =>
-  clock.ts() < createdAt ? createdAt : clock.ts();
+function heardAt({ clock }: Pick<Deps, "clock">, { createdAt }: Anchor): string {
+  const now = clock.ts();
+  return now < createdAt ? createdAt : now;
+}
 
 /** An anchor as witnesses are told it: its time stamp comes later, and a second telling must say the same. */
 export const asTold = (anchor: Anchor): Anchor => ({ ...anchor, timestampToken: null });

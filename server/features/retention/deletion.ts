@@ -44,9 +44,10 @@ export async function deleteDue(
   let deleted = 0;
   const failed: { envelope: string; cause: unknown }[] = [];
   for (const { organization, ...term } of await store.listTerms(deps.db.read)) {
-    const days = daysNow(term, deps.clock.now());
+    const now = deps.clock.now();
+    const days = daysNow(term, now);
     if (days === null) continue;
-    const before = dueBefore(deps.clock.now(), days);
+    const before = dueBefore(now, days);
     let after: store.DuePlace | null = null;
     for (;;) {
       const due: store.DuePlace[] = await store.listDue(deps.db.read, organization, { before, after, limit: atOnce });
@@ -73,9 +74,9 @@ async function deleteDocuments(
 ): Promise<boolean> {
   return await deps.db.tx(async (tx) => {
     requireTime(deps);
-    if (daysNow(await store.readTerm(tx, organization), deps.clock.now()) !== days) return false;
-    const before = dueBefore(deps.clock.now(), days);
-    if (!(await store.markDeleted(tx, envelope, organization, before, deps.clock.ts()))) return false;
+    const now = deps.clock.now();
+    if (daysNow(await store.readTerm(tx, organization), now) !== days) return false;
+    if (!(await store.markDeleted(tx, envelope, organization, dueBefore(now, days), toTs(now)))) return false;
     await store.wipe(tx, envelope);
     const data = { keepDays: days };
     await appendAudit(tx, deps, envelope, [{ type: "envelope.documents_deleted", actor: systemActor, data }]);

@@ -34,8 +34,8 @@ export async function holdEnvelope(
   { organization, actor }: OrganizationCaller,
   { id, reason, ip }: { id: string; reason: string; ip: string },
 ): Promise<void> {
-  const hold: LegalHold = { at: deps.clock.ts(), by: actor, reason };
   await deps.db.tx(async (tx) => {
+    const hold: LegalHold = { at: deps.clock.ts(), by: actor, reason };
     if (!(await store.setHold(tx, id, JSON.stringify(hold)))) {
       const detail = "The envelope is held already, or its documents were deleted.";
       throw new AppError("conflict", { detail });

@@ -1,4 +1,5 @@
 import type { SignerCaller } from "../../kernel/caller.ts";
+import { toTs } from "../../kernel/clock.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import type { UploadedFile } from "../../kernel/endpoint.ts";
 import { AppError, invalid, notFound } from "../../kernel/errors.ts";
@@ -53,34 +54,36 @@ export async function addAttachment(
   // Before anything is written: what is refused must not fill the disk.
   requireRoom(await store.listAttachments(deps.db.read, caller.recipient), file.bytes.length);
   const { sha256, size } = await deps.blobs.put(file.bytes);
-  const row: AttachmentRow = {
-    id: newId("att"),
-    envelope: caller.envelope,
-    recipient: caller.recipient,
-    field: field.id,
-    filename: file.filename,
-    content_type: contentType,
-    size,
-    sha256,
-    created_at: deps.clock.ts(),
-    submitted_at: null,
-  };
-  await deps.db.tx(async (tx) => {
-    const fresh = await loadSigner(tx, caller, deps.clock.ts());
+  const row = await deps.db.tx(async (tx) => {
+    const now = deps.clock.now();
+    const fresh = await loadSigner(tx, caller, toTs(now));
     requireVerified(fresh);
-    requireTurn(fresh, deps.clock.ts());
+    requireTurn(fresh, toTs(now));
+    const added: AttachmentRow = {
+      id: newId("att"),
+      envelope: caller.envelope,
+      recipient: caller.recipient,
+      field: field.id,
+      filename: file.filename,
+      content_type: contentType,
+      size,
+      sha256,
+      created_at: toTs(now),
+      submitted_at: null,
+    };
     requireRoom(await store.listAttachments(tx, caller.recipient), size);
-    await store.insertAttachment(tx, row);
+    await store.insertAttachment(tx, added);
     await appendAudit(tx, deps, caller.envelope, [
       {
         type: "recipient.attachment_added",
         actor: recipientActor(fresh.recipient),
         ip: request.ip,
         userAgent: request.userAgent,
-        data: { attachment: row.id, field: field.id, filename: row.filename, contentType, size, sha256 },
+        data: { attachment: added.id, field: field.id, filename: added.filename, contentType, size, sha256 },
       },
     ]);
-    await enqueue(tx, purgeAttachment, { attachment: row.id }, { runAt: deps.clock.now() + unsubmittedMs });
+    await enqueue(tx, purgeAttachment, { attachment: added.id }, { runAt: now + unsubmittedMs });
+    return added;
   });
   return presentAttachment(row);
 }

@@ -10,7 +10,7 @@ import { computeFormulas, visibleFields } from "../templates/values.ts";
 import { signatureFonts } from "./contract.ts";
 import { initialValue, placedFields, prefilledOf, valuesOfOthers } from "./fields.ts";
 import { type StoredSignature, signatureHash } from "./signatures.ts";
-import { atOneMoment, currentDocument, localeOf, standingOf } from "./signer.ts";
+import { currentDocument, localeOf, standingOf } from "./signer.ts";
 import { actionRefusal } from "./state.ts";
 import * as store from "./store.ts";
 import { dayIn, numbersOf, onlyShown } from "./submission.ts";
@@ -22,8 +22,7 @@ export async function signAutomatically(deps: Deps, payload: { envelope: string;
     const recipient = record?.recipients.find(({ id }) => id === payload.recipient);
     if (!record || recipient?.kind !== "countersigner") return;
     const { envelope } = record;
-    const now = atOneMoment(deps);
-    const at = now.clock.ts();
+    const at = deps.clock.ts();
     const document = currentDocument(record);
     if (document === undefined || actionRefusal(standingOf(envelope, recipient, true), at) !== undefined) return;
     const version = await versionOf(deps, tx, envelope);
@@ -42,7 +41,7 @@ export async function signAutomatically(deps: Deps, payload: { envelope: string;
       else if (value !== null) values[field.id] = value;
     }
     const signature: StoredSignature = { method: "automatic", text: recipient.name, font: signatureFonts[1] };
-    const { submission } = await completeRecipient(tx, now, {
+    const { submission } = await completeRecipient(tx, deps, {
       ...payload,
       values,
       auditData: {

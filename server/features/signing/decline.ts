@@ -6,7 +6,7 @@ import type { RequestInfo } from "../../kernel/request.ts";
 import { declineRecipient } from "../envelopes/progress.ts";
 import { versionOf } from "../envelopes/service.ts";
 import type { SigningResult } from "./contract.ts";
-import { atOneMoment, loadSigner, redirectOf, requireTurn, requireVerified, type Signer } from "./signer.ts";
+import { loadSigner, redirectOf, requireTurn, requireVerified, type Signer } from "./signer.ts";
 
 /**
  * Declines, which ends the envelope.
@@ -26,14 +26,13 @@ export async function decline(
   const { envelope, recipient } = caller;
   const { ip, userAgent } = request;
   return await deps.db.tx(async (tx) => {
-    const now = atOneMoment(deps);
     // Looked at again in here: the signing may have been passed on since.
-    const signer = await allowed(now, tx, caller);
-    await declineRecipient(tx, now, { envelope, recipient, reason, ip, userAgent });
+    const signer = await allowed(deps, tx, caller);
+    await declineRecipient(tx, deps, { envelope, recipient, reason, ip, userAgent });
     return {
       status: "declined",
       envelope: { id: envelope, status: "declined" },
-      at: now.clock.ts(),
+      at: deps.clock.ts(),
       redirectUrl: redirectOf(signer, "declined"),
     };
   });

@@ -1,3 +1,4 @@
+import { toTs } from "../../kernel/clock.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { AppError } from "../../kernel/errors.ts";
 import { hashSecret } from "../../kernel/ids.ts";
@@ -69,7 +70,7 @@ export async function requestFreshLink(deps: Deps, text: string): Promise<void> 
   const recipient = record?.recipients.find(({ id }) => id === known.recipient);
   if (!record || !recipient) return;
   const now = deps.clock.now();
-  if (actionRefusal(standingOf(record.envelope, recipient, false), deps.clock.ts()) !== undefined) return;
+  if (actionRefusal(standingOf(record.envelope, recipient, false), toTs(now)) !== undefined) return;
   const last = await store.lastLinkAt(deps.db.read, recipient.id);
   if (last !== undefined && now - Date.parse(last) < freshLinkPauseMs) return;
   const payload = { envelope: known.envelope, recipient: known.recipient, reason: "fresh_link" as const };

@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { toTs } from "../../kernel/clock.ts";
 import type { Tx } from "../../kernel/db.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { enqueue } from "../../kernel/jobs.ts";
@@ -26,7 +27,7 @@ export async function remind(tx: Tx, deps: Deps, turn: Turn): Promise<void> {
   const { envelope } = record;
   const now = deps.clock.now();
   const settings = remindersOf(envelope);
-  const over = actionRefusal(standingOf(envelope, recipient, false), deps.clock.ts()) !== undefined;
+  const over = actionRefusal(standingOf(envelope, recipient, false), toTs(now)) !== undefined;
   if (over || settings === null || recipient.sent_at !== turn.since || recipient.delivery !== "email") return;
   const token = await mintLink(tx, deps, { record, recipient }, "reminder");
   await queueMail(tx, deps, {

@@ -1,7 +1,6 @@
 import type { SignerCaller } from "../../kernel/caller.ts";
-import { type Ts, toTs } from "../../kernel/clock.ts";
+import type { Ts } from "../../kernel/clock.ts";
 import type { Reader } from "../../kernel/db.ts";
-import type { Deps } from "../../kernel/deps.ts";
 import { AppError } from "../../kernel/errors.ts";
 import type { Actor } from "../../kernel/wire.ts";
 import { type EnvelopeRecord, type EnvelopeRow, loadEnvelope, type RecipientRow } from "../envelopes/progress.ts";
@@ -44,12 +43,6 @@ export async function loadSigner(reader: Reader, caller: SignerCaller, now: Ts):
 
 export function isLive(session: SessionRow, now: Ts): boolean {
   return session.ended_at === null && session.access_expires_at !== null && session.access_expires_at > now;
-}
-
-/** With the clock stopped: everything that one act writes carries one time. Take it inside the transaction. */
-export function atOneMoment(deps: Deps): Deps {
-  const now = deps.clock.now();
-  return { ...deps, clock: { now: () => now, ts: () => toTs(now) } };
 }
 
 /** @throws AppError `otp-required` */

@@ -14,7 +14,6 @@ import type { SigningResult, SubmitSigning } from "./contract.ts";
 import { placedFields, prefilledOf, valuesOfOthers } from "./fields.ts";
 import { signatureHash } from "./signatures.ts";
 import {
-  atOneMoment,
   loadSigner,
   localeOf,
   recipientActor,
@@ -43,14 +42,13 @@ export async function submit(
     if (image !== null) await deps.blobs.put(image);
   }
   return await deps.db.tx(async (tx) => {
-    const now = atOneMoment(deps);
     // Looked at again in here: of many at once only one finds the recipient unfinished, and none whose session has ended.
-    const signer = await allowed(now, tx, caller, input);
-    const status = await complete(tx, now, signer, { input, submission, consent, request });
+    const signer = await allowed(deps, tx, caller, input);
+    const status = await complete(tx, deps, signer, { input, submission, consent, request });
     return {
       status: "completed",
       envelope: { id: caller.envelope, status },
-      at: now.clock.ts(),
+      at: deps.clock.ts(),
       redirectUrl: redirectOf(signer, "signed"),
     };
   });

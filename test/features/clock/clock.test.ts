@@ -171,4 +171,6 @@ test("an operator accepts the machine's clock, ahead and back: no chain and no a
   expect(await anchorNow(app.deps)).toEqual(ahead);
   for (const times of (await auditTimes()).values()) expect(times).toEqual(times.toSorted());
   expect((await readClockState(app.deps.db.read))?.accepted).toBe(2);
+  // The rows say what the trail says, although the clock said something else.
+  expect((await fsck(app.deps)).problems).toEqual([]);
 });

@@ -1,18 +1,21 @@
 import { expect, onTestFinished, test } from "vitest";
 import { sendMail } from "../../../server/features/mail/jobs.ts";
+import type { Clock } from "../../../server/kernel/clock.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
+import { tickingClock } from "../../harness/clock.ts";
 import { envelopeOf, movableClock, ok, publishTemplate, recipientOf, send } from "../signing/flow.ts";
 import { type SmtpSink, startSmtpSink } from "./sink.ts";
 
 const clock = movableClock();
+const dayMs = 86_400_000;
 
 /** Mail in test mode leaves for members alone, live mail not at all from a loopback address. */
 const toMember = { key: "test", tenant: { email: "owner@example.com" } } as const;
 
-async function start(): Promise<{ app: TestAppliance; sink: SmtpSink; template: string }> {
+async function start(by: Clock = clock): Promise<{ app: TestAppliance; sink: SmtpSink; template: string }> {
   const sink = await startSmtpSink();
   onTestFinished(() => sink.close());
-  const app = await startAppliance({ env: { SIGNET_SMTP_URL: sink.url }, clock });
+  const app = await startAppliance({ env: { SIGNET_SMTP_URL: sink.url }, clock: by });
   onTestFinished(() => app.stop());
   return { app, sink, template: await publishTemplate(app) };
 }
@@ -31,6 +34,18 @@ test("a refused signing link is shown with its recipient until it is sent again"
   await app.jobs.idle();
   expect(sink.received).toHaveLength(1);
   expect(recipientOf(await envelopeOf(app, envelope.id, "test"), "Tenant").deliveryError).toBeNull();
+});
+
+test("so is a reminder that was refused, however fast time goes while it is written", async () => {
+  const ticking = tickingClock();
+  const { app, sink, template } = await start(ticking);
+  const reminders = { firstAfterDays: 1, everyDays: null, max: 1 };
+  const { id } = await send(app, template, { ...toMember, envelope: { reminders } });
+  sink.refusals.push({ at: "rcpt", code: 550 });
+  ticking.advance(dayMs);
+  app.jobs.wake();
+  await app.jobs.idle();
+  expect(recipientOf(await envelopeOf(app, id, "test"), "Tenant").deliveryError).toMatchObject({ code: "rejected" });
 });
 
 test("so is one that no mail server took for two days", async () => {

@@ -1,8 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { nextReminderAt } from "../../../server/features/envelopes/reminders.ts";
+import { listMail } from "../../../server/features/mail/service.ts";
+import { remindRecipient } from "../../../server/features/signing/jobs.ts";
+import { up as lostReminders } from "../../../server/migrations/0062-lost-reminders.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
+import { tickingClock } from "../../harness/clock.ts";
 import {
   auditOf,
+  box,
   enter,
   envelopeOf,
   exchange,
@@ -152,6 +157,49 @@ test("after a long absence there is one reminder, and the schedule goes on", asy
   expect(await remindersTo(email)).toHaveLength(2);
 });
 
+test("what an earlier release lost is queued again by the update: once, and only for whoever was not reminded", async () => {
+  const lost = await sent();
+  const late = await sent();
+  const apart = await sent();
+  const signed = await sent();
+  await sign(signed.email);
+  const under = async () => {
+    const rows = await app.deps.db.read
+      .selectFrom("jobs")
+      .select(["id", "payload", "run_at"])
+      .where("name", "=", "signing.remind")
+      .execute();
+    return rows.map(({ id, payload, run_at }) => ({
+      id,
+      run_at,
+      ...remindRecipient.payload.parse(JSON.parse(payload)),
+    }));
+  };
+  const of = async ({ id: envelope }: { id: string }) => (await under()).filter((job) => job.envelope === envelope);
+  const before = await under();
+  const [kept] = await of(late);
+  // The chain was broken at its first reminder, which came and went, or is to come and would do nothing.
+  await app.deps.db.tx(async (tx) => {
+    for (const { id } of await of(lost)) await tx.deleteFrom("jobs").where("id", "=", id).execute();
+    for (const { id, run_at, ...turn } of await of(apart)) {
+      const since = new Date(Date.parse(turn.since) + 1).toISOString();
+      const payload = JSON.stringify({ ...turn, since });
+      await tx.updateTable("jobs").set({ payload }).where("id", "=", id).execute();
+    }
+  });
+  await app.deps.db.tx((tx) => lostReminders(tx));
+  await app.deps.db.tx((tx) => lostReminders(tx));
+  const nameless = (all: Awaited<ReturnType<typeof under>>) =>
+    all.map(({ id: _, ...job }) => job).toSorted((a, b) => a.recipient.localeCompare(b.recipient));
+  expect(nameless(await under())).toEqual(nameless(before));
+  expect(await of(late)).toEqual([kept]);
+  await pass(2.1);
+  await app.deps.db.tx((tx) => lostReminders(tx));
+  await pass(1);
+  for (const { email } of [lost, late, apart]) expect(await remindersTo(email)).toHaveLength(2);
+  expect(await remindersTo(signed.email)).toEqual([]);
+});
+
 describe("the schedule", () => {
   const at = (
     settings: typeof daily | { everyDays: null; firstAfterDays: number; max: number },
@@ -173,5 +221,53 @@ describe("the schedule", () => {
   });
   test("without a repeat there is one", () => {
     expect(at({ firstAfterDays: 2, everyDays: null, max: 5 }, 1, 3)).toBeNull();
+  });
+});
+
+describe("while time goes on between two readings of the clock", () => {
+  const ticking = tickingClock();
+  let busy: TestAppliance;
+  let agreement: string;
+
+  beforeAll(async () => {
+    busy = await startAppliance({ clock: ticking });
+    agreement = await publishTemplate(busy, {
+      roles: [{ name: "Tenant", order: 1, verification: "none" }],
+      items: [{ id: "sign", role: "Tenant", type: "signature", ...box(2, 220) }],
+    });
+  });
+  afterAll(async () => busy.stop());
+
+  const envelopes = 60;
+  async function sendMany(name: string, reminders: object): Promise<void> {
+    for (let number = 0; number < envelopes; number += 1) {
+      const recipients = [{ role: "Tenant", name: "Ada Muster", email: `${name}${number}@example.org` }];
+      await ok(busy, 201, "/v1/envelopes", { json: { template: agreement, recipients, reminders } });
+    }
+    await busy.jobs.idle();
+  }
+  /** Goes on hour by hour, as a server that runs sees it. */
+  async function wait(hours: number): Promise<void> {
+    for (let hour = 0; hour < hours; hour += 1) {
+      ticking.advance(3_600_000);
+      busy.jobs.wake();
+      await busy.jobs.idle();
+    }
+  }
+  const countReminders = async (name: string) =>
+    (await listMail(busy.deps.db.read, busy.deps, {})).filter(
+      ({ kind, to }) => kind === "reminder" && to.email.startsWith(name),
+    ).length;
+
+  test("60 envelopes with one reminder get 60", async () => {
+    await sendMany("once", { firstAfterDays: 1, everyDays: null, max: 1 });
+    await wait(25);
+    expect(await countReminders("once")).toBe(envelopes);
+  });
+
+  test("60 envelopes with two reminders get 120", async () => {
+    await sendMany("twice", { firstAfterDays: 1, everyDays: 4, max: 2 });
+    await wait(125);
+    expect(await countReminders("twice")).toBe(2 * envelopes);
   });
 });
