@@ -60,6 +60,11 @@ export async function updateCopiesNotified(tx: Tx, ids: readonly string[], at: T
   await tx.updateTable("carbon_copies").set({ notified_at: at }).where("id", "in", ids).execute();
 }
 
+/** Everybody who ever was a viewer of the envelope, in the order in which they were added; revoked ones too. */
+export async function listViewers(reader: Reader, envelope: string): Promise<ViewerRow[]> {
+  return await reader.selectFrom("viewers").selectAll().where("envelope", "=", envelope).orderBy("position").execute();
+}
+
 /** Revoked ones too. */
 export async function findViewer(reader: Reader, id: string): Promise<ViewerRow | undefined> {
   return await reader.selectFrom("viewers").selectAll().where("id", "=", id).executeTakeFirst();

@@ -1,7 +1,7 @@
 import type { Reader, Tx } from "../../kernel/db.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { appendAudit } from "./audit.ts";
-import { findViewer, updateFirstView, updateInvited, updateLastView } from "./people-store.ts";
+import { findViewer, listViewers, updateFirstView, updateInvited, updateLastView } from "./people-store.ts";
 import { type EnvelopeRecord, readEnvelope, touchEnvelope } from "./store.ts";
 import type { ViewerRow } from "./tables.ts";
 
@@ -15,6 +15,11 @@ export async function viewerOf(reader: Reader, id: string): Promise<Watched | un
   const viewer = await findViewer(reader, id);
   const record = viewer && (await readEnvelope(reader, viewer.envelope));
   return viewer && record && { ...record, viewer };
+}
+
+/** Everybody who ever was a viewer of the envelope, revoked or not: what its audit trail has to account for. */
+export function allViewersOf(reader: Reader, envelope: string): Promise<ViewerRow[]> {
+  return listViewers(reader, envelope);
 }
 
 /** The invitation is queued. @returns false when it was before, or the viewer was revoked */

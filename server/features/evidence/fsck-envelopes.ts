@@ -4,6 +4,7 @@ import { auditTrail } from "../envelopes/audit.ts";
 import type { AuditEntry } from "../envelopes/audit-contract.ts";
 import { type EnvelopeRecord, loadEnvelope } from "../envelopes/progress.ts";
 import { versionOf } from "../envelopes/service.ts";
+import { allViewersOf } from "../envelopes/watching.ts";
 import { authorities } from "../keys/service.ts";
 import { listMail } from "../mail/service.ts";
 import { submissionsOf } from "../signing/service.ts";
@@ -85,7 +86,10 @@ async function checkEnvelope(deps: Deps, findings: Findings, id: string, trust: 
     if (!deleted) await checkSealed(deps, findings, { record, trust });
     await checkLeafOf(deps, findings, record, entries);
   });
-  await part(async () => checkTrail(findings, record, entries, await submissionsOf(deps.db.read, id)));
+  await part(async () => {
+    const submissions = await submissionsOf(deps.db.read, id);
+    checkTrail(findings, { ...record, viewers: await allViewersOf(deps.db.read, id) }, entries, submissions);
+  });
   await part(() => checkSubmissions(deps, findings, record, entries));
   await part(() => checkWaiting(deps, findings, record));
   await part(() => checkMails(deps, findings, record));

@@ -17,6 +17,7 @@ const statusAfter: Partial<Record<AuditType, EnvelopeRow["status"]>> = {
   "envelope.expired": "expired",
 };
 
+/** @param record with all its viewers, the revoked ones too */
 export function checkTrail(
   findings: Findings,
   record: EnvelopeRecord,
@@ -129,14 +130,20 @@ function checkRecipient(findings: Findings, row: RecipientRow, all: Entries): vo
     findings.found("record-facts", where, "it was declined for another reason");
 }
 
+/** Whoever was added keeps their row for ever; a revocation is noted in it. */
 function checkViewers(findings: Findings, { envelope, viewers }: EnvelopeRecord, entries: Entries): void {
   const added = entries.filter(({ type }) => type === "viewer.added");
-  const revoked = new Set(entries.flatMap(({ type, data }) => (type === "viewer.revoked" ? [data.viewer] : [])));
+  const revoked = new Map(
+    entries.flatMap(({ type, at, data }) => (type === "viewer.revoked" ? [[data.viewer, at] as const] : [])),
+  );
   if (added.length !== viewers.length)
     findings.found("record-person", envelope.id, `${added.length} viewers have ${viewers.length} rows`);
   for (const { id, email, revoked_at: revokedAt } of viewers) {
     const entry = added.find(({ data }) => data.viewer === id);
-    if (entry?.data.email !== email || revoked.has(id) !== (revokedAt !== null))
+    const until = revoked.get(id);
+    // Earlier releases read the clock for the row first and for the entry then.
+    const ended = until === undefined ? revokedAt === null : revokedAt !== null && revokedAt <= until;
+    if (entry?.data.email !== email || !ended)
       findings.found("record-person", `${envelope.id} ${id}`, "the trail says something else of this viewer");
   }
 }

@@ -12,8 +12,8 @@ import type { Deps } from "../../../server/kernel/deps.ts";
 import { createLog } from "../../../server/kernel/log.ts";
 import { systemActor } from "../../../server/kernel/wire.ts";
 import { openDeps } from "../../../server/open-deps.ts";
-import { startAppliance } from "../../harness/appliance.ts";
-import { enter, movableClock, ok, publishTemplate, send, submission } from "../signing/flow.ts";
+import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
+import { enter, envelopeOf, movableClock, ok, publishTemplate, send, submission } from "../signing/flow.ts";
 
 /** Somebody with full access to the data folder changes one thing: fsck must name it. */
 
@@ -35,6 +35,7 @@ beforeAll(async () => {
     clock.advance(60_000);
     earlier = envelope;
     envelope = (await send(app, template)).id;
+    if (round === 1) await addViewers(app, envelope);
     for (const email of ["ada@example.com", "ben@example.com"]) {
       clock.advance(60_000);
       const bearer = await enter(app, email);
@@ -48,6 +49,16 @@ beforeAll(async () => {
   await rm(app.folder, { recursive: true, force: true });
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
+
+/** Two who may look, the second one not for long. */
+async function addViewers(app: TestAppliance, id: string): Promise<void> {
+  const people = [{ email: "lea@example.com" }, { email: "rob@example.com" }];
+  await ok(app, 200, `/v1/envelopes/${id}/viewers`, { json: { viewers: people } });
+  const { viewers = [] } = await envelopeOf(app, id);
+  const revoked = viewers.find(({ email }) => email === "rob@example.com");
+  await ok(app, 204, `/v1/envelopes/${id}/viewers/${revoked?.id}`, { method: "DELETE" });
+  await app.jobs.idle();
+}
 
 const configOf = (dataDir: string): Config => loadConfig({ SIGNET_DATA_DIR: dataDir, SIGNET_LOG_LEVEL: "silent" });
 
@@ -364,6 +375,43 @@ test("anchors from before there were heads are no damage, and it is noted that n
   );
   expect(report).toMatchObject({ ok: true, problems: [] });
   expect(report.notes.map(({ code }) => code)).toEqual(["operator-audit-unbound"]);
+});
+
+test("a viewer whom an earlier release revoked is no damage: it read the clock for the row and again for the trail", async () => {
+  const report = await check(
+    "UPDATE viewers SET revoked_at = strftime('%Y-%m-%dT%H:%M:%fZ', revoked_at, '-0.002 seconds') WHERE revoked_at IS NOT NULL",
+  );
+  expect(report).toMatchObject({ ok: true, problems: [] });
+});
+
+const rob = "email = 'rob@example.com'";
+const lea = "email = 'lea@example.com'";
+const forgedViewers: [string, string, RegExp][] = [
+  ["the row of a viewer is gone", `DELETE FROM viewers WHERE ${lea}`, /2 viewers have 1 rows/],
+  ["the row of a revoked viewer is gone", `DELETE FROM viewers WHERE ${rob}`, /2 viewers have 1 rows/],
+  ["all of them are gone", "DELETE FROM viewers", /2 viewers have 0 rows/],
+  [
+    "one stands in another's place",
+    `DELETE FROM viewers WHERE ${lea};
+     INSERT INTO viewers (id, envelope, position, email, created_at)
+     VALUES ('vwr_x', $ENVELOPE, 9, 'lea@example.com', '2026-01-01T00:00:00.000Z')`,
+    /something else of this viewer/,
+  ],
+  ["a viewer has another address", `UPDATE viewers SET email = 'eve@example.com' WHERE ${lea}`, /something else/],
+  ["a revoked one has another address", `UPDATE viewers SET email = 'eve@example.com' WHERE ${rob}`, /something else/],
+  ["a revocation is taken back", `UPDATE viewers SET revoked_at = NULL WHERE ${rob}`, /something else of this viewer/],
+  [
+    "a revocation is dated later",
+    `UPDATE viewers SET revoked_at = '2099-01-01T00:00:00.000Z' WHERE ${rob}`,
+    /something/,
+  ],
+  ["one is revoked that nobody revoked", `UPDATE viewers SET revoked_at = created_at WHERE ${lea}`, /something else/],
+];
+test.each(forgedViewers)("finds it when %s", async (_, statements, message) => {
+  const { problems } = await check(`DELETE FROM viewer_links; DELETE FROM viewer_accesses; ${statements}`);
+  const found = problems.filter(({ code }) => code === "record-person");
+  expect(found.map((problem) => problem.message).join("\n")).toMatch(message);
+  expect(problems).toHaveLength(found.length);
 });
 
 /** All at once: each is told by itself. */
