@@ -7,7 +7,7 @@ import { runInPublicPlace } from "./public-place.ts";
 import { ensureSystemPackages, longTestPrograms } from "./system-packages.ts";
 
 /**
- * `npm run test:long [-- --kills N] [--seed N]`: every level of seal by every key on every kind of file before the judges, updates and backups killed at every step, the Windows installer by wine, a full disk, the
+ * `npm run test:long [-- --kills N] [--sequences N] [--seed N]`: 5 000 random sequences of ordinary operations, every level of seal by every key on every kind of file before the judges, updates and backups killed at every step, the Windows installer by wine, a full disk, the
  * main job in a network without a way out, then what follows a seal killed at every transaction, then the crash test at full count; says each step, so that a run can be followed.
  */
 const elsewhere = runInPublicPlace(import.meta.filename, process.argv.slice(2));
@@ -15,6 +15,13 @@ if (elsewhere !== null) process.exit(elsewhere);
 ensureSystemPackages();
 ensureSystemPackages(longTestPrograms);
 const vitest = path.resolve(import.meta.dirname, "../node_modules/vitest/vitest.mjs");
+const argument = (name: string, fallback: number) => {
+  const index = process.argv.indexOf(`--${name}`);
+  return index < 0 ? fallback : Number(process.argv[index + 1]);
+};
+const seed = argument("seed", Date.now() % 1_000_000);
+const sequences = argument("sequences", 5000);
+console.log(`seed ${seed}, ${sequences} random sequences of operations`);
 const table = spawnSync(
   process.execPath,
   [
@@ -25,10 +32,16 @@ const table = spawnSync(
     "test/features/backup",
     "test/packaging/windows.test.ts",
     "test/privileged",
+    "test/features/evidence/operations.test.ts",
   ],
   {
     cwd: path.resolve(import.meta.dirname, ".."),
-    env: { ...process.env, SIGNET_TEST_FULL: "1" },
+    env: {
+      ...process.env,
+      SIGNET_TEST_FULL: "1",
+      SIGNET_TEST_SEED: String(seed),
+      SIGNET_TEST_ROUNDS: String(sequences),
+    },
     stdio: "inherit",
   },
 );
@@ -39,11 +52,6 @@ const { jobs: jobKills, transactions } = upkeep;
 console.log(
   `${jobKills.struck} of ${jobKills.planned} kills struck behind the seal, and ${transactions.examined} of ${transactions.boundaries} boundaries of transactions were gone on from`,
 );
-const argument = (name: string, fallback: number) => {
-  const index = process.argv.indexOf(`--${name}`);
-  return index < 0 ? fallback : Number(process.argv[index + 1]);
-};
-const seed = argument("seed", Date.now() % 1_000_000);
 const randomKills = argument("kills", 500);
 console.log(`seed ${seed}, ${randomKills} random kills`);
 const report = await crashScenario({ randomKills, seed, say: console.log });

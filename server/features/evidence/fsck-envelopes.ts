@@ -29,9 +29,7 @@ export async function checkEnvelopes(deps: Deps, walk: Walk, from: string): Prom
   const { findings } = walk;
   const trust: Trust = { trusted: [], trustedTimestamp: [] };
   await guarded(findings, "signing_keys", async () => {
-    const { seals, timestamps } = await authorities(deps.db.read);
-    trust.trusted.push(...seals.map(derOf));
-    trust.trustedTimestamp.push(...timestamps.map(derOf));
+    Object.assign(trust, await readTrust(deps));
   });
   findings.count("envelopes", 0);
   let behind = 0;
@@ -63,7 +61,14 @@ export async function checkEnvelopes(deps: Deps, walk: Walk, from: string): Prom
   }
 }
 
-async function checkEnvelope(deps: Deps, findings: Findings, id: string, trust: Trust): Promise<void> {
+/** Whom the seals of this installation are trusted to. */
+export async function readTrust(deps: Deps): Promise<Trust> {
+  const { seals, timestamps } = await authorities(deps.db.read);
+  return { trusted: seals.map(derOf), trustedTimestamp: timestamps.map(derOf) };
+}
+
+/** One envelope with everything that belongs to it, in a single look. */
+export async function checkEnvelope(deps: Deps, findings: Findings, id: string, trust: Trust): Promise<void> {
   const part = (check: () => Promise<void>) => guarded(findings, id, check);
   let entries: readonly AuditEntry[] = [];
   await part(async () => {
