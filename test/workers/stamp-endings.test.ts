@@ -139,13 +139,13 @@ describe("annotations in front of what is stamped", () => {
     expect(await warned(annotation)).toEqual(count === 0 ? [] : [["annotation-in-front", 1, count]]);
   });
 
-  test("an upload is warned of those that cover much of a page", () => {
-    const codes = (rect: string) => {
+  test("an upload is warned of those that cover much of a page", async () => {
+    const codes = async (rect: string) => {
       const pdf = page("", `/Annots[<</Type/Annot/Subtype/FreeText/Rect[${rect}]/AP<</N 5 0 R>>>>]`);
-      const found = inspect({ pdf, maxPages: 10 });
+      const found = await inspect({ pdf, maxPages: 10 });
       return found.ok && found.value.warnings.map(({ code, page: number }) => [code, number]);
     };
-    expect(codes("0 0 200 150")).toEqual([["annotation-over-page", 1]]);
-    expect(codes("0 0 200 50")).toEqual([]);
+    expect(await codes("0 0 200 150")).toEqual([["annotation-over-page", 1]]);
+    expect(await codes("0 0 200 50")).toEqual([]);
   });
 });

@@ -71,7 +71,7 @@ export async function judgeStamp(
   authority: Authority,
   at: string,
 ): Promise<Judgement> {
-  const found = inspect({ pdf: fixture.pdf, maxPages: 10 });
+  const found = await inspect({ pdf: fixture.pdf, maxPages: 10 });
   const files: Record<string, Uint8Array> = {};
   const judged = (...problems: string[]): Judgement => ({ problems, files });
   if (!found.ok) return judged(...(fixture.outcome === "refused" ? [] : [`refused: ${found.error.message}`]));

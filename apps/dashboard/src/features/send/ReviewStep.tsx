@@ -114,9 +114,7 @@ function Summary({ form, result }: { form: Form; result: EnvelopeDryRun }) {
           <strong>{t("review.warnings")}</strong>
           <ul>
             {warnings.map((warning) => (
-              <li key={`${warning.code} ${warning.page} ${warning.message}`}>
-                {warningText(warning)}
-              </li>
+              <li key={`${warning.code} ${warning.page} ${warning.message}`}>{warningText(warning)}</li>
             ))}
           </ul>
         </div>
