@@ -11,6 +11,7 @@ export const testPrograms: Programs = {
   "/usr/bin/pdftotext": "poppler-utils",
   "/usr/bin/pdftoppm": "poppler-utils",
   "/usr/bin/pdfimages": "poppler-utils",
+  "/usr/bin/pdfinfo": "poppler-utils",
   "/usr/bin/qpdf": "qpdf",
   "/usr/bin/mutool": "mupdf-tools",
   "/usr/bin/certutil": "libnss3-tools",
@@ -46,6 +47,8 @@ export const judgePrograms: Programs = {
   "/usr/bin/mvn": "maven",
   "/usr/share/doc/python3-venv": "python3-venv",
   "/usr/bin/gs": "ghostscript",
+  "/usr/bin/pdftocairo": "poppler-utils",
+  "/usr/bin/pdfunite": "poppler-utils",
   "/usr/bin/soffice": "libreoffice-writer-nogui",
 };
 

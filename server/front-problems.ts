@@ -26,14 +26,18 @@ const unreadable = "The request is not HTTP that can be read.";
  * @param listener takes a request with an `Expect` that Node does not know, too
  */
 export function answerRefused(server: NetServer, listener: Listener, baseUrl: () => string): void {
-  const answering = new WeakMap<Socket, { headersSent: boolean; writableFinished: boolean }>();
+  // Pipelined requests have several at a time on one connection.
+  const answering = new WeakMap<Socket, Set<ServerResponse>>();
   server.on("request", (request: IncomingMessage, response: ServerResponse) => {
-    if (request.httpVersionMajor === 1) answering.set(request.socket, response);
+    if (request.httpVersionMajor !== 1) return;
+    const open = answering.get(request.socket) ?? new Set();
+    answering.set(request.socket, open.add(response));
+    response.once("close", () => open.delete(response));
   });
   server.on("checkExpectation", listener);
   server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => {
-    const begun = answering.get(socket);
-    const inTheMiddle = begun?.headersSent === true && !begun.writableFinished;
+    const open = [...(answering.get(socket) ?? [])];
+    const inTheMiddle = open.some((response) => response.headersSent && !response.writableFinished);
     if (error.code !== "ECONNRESET" && socket.writable && !inTheMiddle) {
       socket.write(answerTo(codes[error.code ?? ""] ?? "malformed-request", baseUrl()));
     }

@@ -123,6 +123,8 @@ function headersOf(endpoint: EndpointSpec, status: number, more: readonly Header
 const isLimited = ({ rateLimit, credential, errors }: EndpointSpec): boolean =>
   rateLimit !== undefined || (credential === "public" && errors?.includes("rate-limited") === true);
 
+const isRedirect = (status: number) => status >= 300 && status < 400 && status !== 304;
+
 const binary = { schema: { type: "string", format: "binary" } };
 const contentOf = (types: readonly string[]): Content => Object.fromEntries(types.map((type) => [type, binary]));
 const ranged = ["ETag", "Accept-Ranges", "Content-Disposition"] as const;
@@ -159,8 +161,13 @@ function describeSuccess(endpoint: EndpointSpec, status: number, spec: ResponseS
         headers: headersOf(endpoint, status),
         content: { "text/event-stream": {} },
       };
-    case "empty":
-      return { description: spec.description ?? "Done; no body.", headers: headersOf(endpoint, status) };
+    case "empty": {
+      const shared = headersOf(endpoint, status);
+      const headers = isRedirect(status)
+        ? { ...shared, Location: { description: "Where to go.", schema: text } }
+        : shared;
+      return { description: spec.description ?? "Done; no body.", headers };
+    }
   }
 }
 
@@ -173,14 +180,6 @@ function* conditional(endpoint: EndpointSpec): Generator<[number, DescribedRespo
       {
         description: "The part that the Range header asked for.",
         headers: headersOf(endpoint, 206, [...ranged, "Content-Range"]),
-        content: contentOf(types),
-      },
-    ];
-    yield [
-      416,
-      {
-        description: "The Range header names a part that the file does not have.",
-        headers: headersOf(endpoint, 416, [...ranged, "Content-Range"]),
         content: contentOf(types),
       },
     ];

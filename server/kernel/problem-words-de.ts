@@ -151,6 +151,10 @@ export const de: Readonly<Record<string, string>> = {
   "Use the name of a time zone, for example Europe/Zurich.":
     "Geben Sie den Namen einer Zeitzone an, zum Beispiel Europe/Zurich.",
   "Keys are 1 to 40 characters of A-Z a-z 0-9 _ . -": "Schlüssel haben 1 bis 40 Zeichen aus A-Z a-z 0-9 _ . -",
+  "At most 500 fields.": "Höchstens 500 Felder.",
+  "At least one role must be a signer.": "Mindestens eine Rolle muss unterschreiben.",
+  "This text is too long for its field: {} of its characters fit.":
+    "Dieser Text ist zu lang für sein Feld: {} seiner Zeichen passen hinein.",
   "At most 50 keys.": "Höchstens 50 Schlüssel.",
   "limit must be a whole number from 1 to 100.": "limit muss eine ganze Zahl von 1 bis 100 sein.",
   "This cursor was not made by this list.": "Dieser Cursor stammt nicht aus dieser Liste.",

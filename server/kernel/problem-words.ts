@@ -9,7 +9,16 @@ import type { Language } from "./readers-language.ts";
 /** A longer text holds what the caller sent, and is not worth the search. */
 const longest = 400;
 
-type Pattern = { parts: RegExp; translation: string };
+/** Those whose inserted parts are our own words. Everywhere else they are somebody's, and stay as they are. */
+const insertsWords: ReadonlySet<string> = new Set([
+  "Expected {}, got {}.",
+  "This type is not accepted here: got {}.",
+  "{} was not found.",
+]);
+/** Those that insert a number: with anything else it is another sentence. */
+const insertsNumber = /^At (most|least) /;
+
+type Pattern = { parts: RegExp; translation: string; words: boolean };
 const whole = new Map<string, string>();
 const patterns: Pattern[] = [];
 for (const [english, translation] of Object.entries(de)) {
@@ -18,8 +27,8 @@ for (const [english, translation] of Object.entries(de)) {
     const source = english
       .split("{}")
       .map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&"))
-      .join("(.+?)");
-    patterns.push({ parts: new RegExp(`^${source}$`, "s"), translation });
+      .join(insertsNumber.test(english) ? "(-?[0-9][0-9.]*)" : "(.+?)");
+    patterns.push({ parts: new RegExp(`^${source}$`, "s"), translation, words: insertsWords.has(english) });
   }
 }
 
@@ -28,14 +37,14 @@ export function inLanguage(language: Language, sentence: string): string {
   if (language === "en") return sentence;
   const known = whole.get(sentence);
   if (known !== undefined || sentence.length > longest) return known ?? sentence;
-  for (const { parts, translation } of patterns) {
+  for (const { parts, translation, words } of patterns) {
     const found = parts.exec(sentence);
     if (!found) continue;
     let index = 0;
     return translation.replaceAll("{}", () => {
       index += 1;
       const part = found[index] ?? "";
-      return whole.get(part) ?? part;
+      return words ? (whole.get(part) ?? part) : part;
     });
   }
   return sentence;

@@ -1,12 +1,13 @@
 import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
-import { createServer, request as httpRequest } from "node:http";
+import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from "node:http";
 import { connect as connectHttp2 } from "node:http2";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, connect } from "node:net";
 import path from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { endpoints } from "../../server/contract.ts";
+import { answerRefused } from "../../server/front-problems.ts";
 import { newSecret } from "../../server/kernel/ids.ts";
 import { problemKinds } from "../../server/kernel/problem.ts";
 import { inLanguage } from "../../server/kernel/problem-words.ts";
@@ -62,6 +63,38 @@ describe("what is no request that the API could read", () => {
     expect(response.headers["content-type"]).toBe("application/problem+json; charset=utf-8");
     response.resume();
   });
+});
+
+it("nonsense behind a pipelined request does not get into an answer that is under way", async () => {
+  const slow = createServer();
+  const listener = (request: IncomingMessage, response: ServerResponse) => {
+    if (request.url !== "/slow") return void response.end("second");
+    response.writeHead(200, { "content-length": "10" });
+    response.write("AAAAA");
+  };
+  slow.on("request", listener);
+  answerRefused(
+    slow,
+    () => undefined,
+    () => "http://signet.test",
+  );
+  slow.listen(0, "127.0.0.1");
+  await once(slow, "listening");
+  const url = `http://127.0.0.1:${(slow.address() as AddressInfo).port}`;
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  let text = "";
+  socket
+    .on("error", () => undefined)
+    .on("data", (chunk) => {
+      text += chunk;
+    });
+  socket.write("GET /slow HTTP/1.1\r\nhost: x\r\n\r\nGET /two HTTP/1.1\r\nhost: x\r\n\r\n");
+  await expect.poll(() => text).toMatch(/AAAAA$/);
+  socket.write("nonsense\r\n\r\n");
+  await once(socket, "close");
+  expect(text).toMatch(/\r\n\r\nAAAAA$/);
+  slow.close();
 });
 
 describe("a range behind the end of a file", () => {
@@ -207,6 +240,16 @@ describe("the language of what an error says", () => {
       "Der Wert muss mindestens 1 sein.",
       "Erlaubt sind `rendering`, `sent`, `completed`, `declined`, `voided`, `expired`.",
     ]);
+  });
+
+  it.each([
+    ["“The document” is required.", "„The document“ fehlt."],
+    ["`nothing` is not a member that is known here.", "`nothing` ist hier nicht bekannt."],
+    ["At most 8 event streams may be open.", "At most 8 event streams may be open."],
+    ["At most 12 characters.", "Höchstens 12 Zeichen."],
+    ["Expected string, got nothing.", "Erwartet wird string, gesendet wurde nichts."],
+  ])("leaves what somebody wrote as it is: %s", (english, german) => {
+    expect(inLanguage("de", english)).toBe(german);
   });
 
   it("stays that of the first answer when it is repeated", async () => {

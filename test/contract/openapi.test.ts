@@ -233,8 +233,8 @@ describe("the description of the interface", () => {
         }
       }
     }
-    // What is found by other means: the file of a signer, the link of a mail, the token of a person who is asked.
-    const unlinked = ["getAttachment", "downloadDocument"];
+    // What is found by other means: the file of a signer, the link of a mail, the addresses in a certificate.
+    const unlinked = ["getAttachment", "downloadDocument", "getAuthorityCertificate", "getRevocationList"];
     const found = published.filter(({ path: route }) => route.includes("{")).map(({ id }) => id);
     expect(found.filter((id) => !linked.has(id)).toSorted()).toEqual(unlinked.toSorted());
     expect(linked.get("resendToRecipient")).toContain("createEnvelope");

@@ -264,7 +264,8 @@ export async function publishNarrow(app: TestAppliance): Promise<string> {
         file: Id.parse(file).id,
         items: [
           { ...text, id: "note", label: "Note", ...box(1, 192, 220, 150) },
-          { ...text, id: "remarks", label: "Remarks", multiline: true, ...box(1, 70, 430, 200, 60) },
+          // An id like any other, although every object has such a member.
+          { ...text, id: "constructor", label: "Remarks", multiline: true, ...box(1, 70, 430, 200, 60) },
           { id: "name", role, type: "full_name", ...box(1, 192, 186, 60) },
           { id: "sign", role, type: "signature", label: "Signature of the tenant", ...box(2, 70, 316, 200, 48) },
         ],

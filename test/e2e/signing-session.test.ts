@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { buildApps } from "../../scripts/build-apps.ts";
 import { startAppliance, type TestAppliance } from "../harness/appliance.ts";
-import { ada, linkFor, mary, publishAgreement, publishNarrow, sendAgreement } from "./agreement.ts";
+import { ada, codeFor, linkFor, mary, publishAgreement, publishNarrow, sendAgreement } from "./agreement.ts";
 import { desktop, dialogReady, launch, phone, seriousFindings, visit } from "./browser.ts";
 import { control, drawn, enterCode, finish } from "./steps.ts";
 
@@ -172,9 +172,77 @@ describe("a verified session", () => {
     await page.getByRole("button", { name: "Send the code" }).waitFor();
     await context.close();
   });
+
+  test("that has ended in one tab leaves the one that another tab has opened since", async () => {
+    const { recipients } = await sendNarrow();
+    const recipient = recipients[0]?.id ?? "";
+    const link = await linkFor(app, ada.email);
+    const { page, context, troubles } = await visit(browser, desktop);
+    await page.goto(link);
+    await enterCode(app, page, ada.email);
+    await app.deps.db.tx((tx) =>
+      tx
+        .updateTable("signing_sessions")
+        .set({ ended_at: app.deps.clock.ts() })
+        .where("recipient", "=", recipient)
+        .execute(),
+    );
+    await enterCode(app, await another(context, link), ada.email);
+    await page.reload();
+    await page.getByText("Your session has ended.").waitFor();
+    await expect.poll(() => page.evaluate("sessionStorage.getItem('signet.sign.access')")).toBeNull();
+    await drawn(await another(context, link));
+    await page.goto(link);
+    await drawn(page);
+    expect(await sessions(recipient)).toBe(2);
+    expect(troubles).toEqual([]);
+    await context.close();
+  });
+
+  test("is found by a tab without a link, also where the browser offers less: on pages that are not served securely", async () => {
+    await sendNarrow();
+    const { page, context, troubles } = await visit(browser, desktop);
+    await context.addInitScript({
+      content: `delete Crypto.prototype.randomUUID;
+        Object.defineProperty(Crypto.prototype, "subtle", { value: undefined });`,
+    });
+    await page.goto(`${app.url}/sign`);
+    await page.getByRole("heading", { name: "Open the link from your e-mail" }).waitFor();
+    await page.goto(await linkFor(app, ada.email));
+    await enterCode(app, page, ada.email);
+    await drawn(await another(context, `${app.url}/sign`));
+    expect(troubles).toEqual([]);
+    await context.close();
+  });
 });
 
 describe("the code", () => {
+  test.each([
+    ["fast", 3_600_000],
+    ["slow", -3_600_000],
+  ])("can be typed on a device whose clock is an hour %s, also after a reload", async (clock, offset) => {
+    const email = `${clock}@example.com`;
+    await sendNarrow({ email });
+    const { page, context, troubles } = await visit(browser, desktop);
+    await context.addInitScript({
+      content: `{ const now = Date.now; Date.now = () => now() + ${offset}; }`,
+    });
+    const countdown = page.getByText(/You can ask for another one in \d+ s\./);
+    const seconds = async () => Number(/ (\d+) s\./.exec((await countdown.textContent()) ?? "")?.[1]);
+    await page.goto(await linkFor(app, email));
+    await page.getByRole("button", { name: "Send the code" }).click();
+    expect(await seconds()).toBeLessThanOrEqual(30);
+    await page.getByLabel("Your code").waitFor();
+    await page.reload();
+    await page.getByLabel("Your code").waitFor();
+    if (clock === "slow") expect(await seconds()).toBeLessThanOrEqual(30);
+    else await page.getByRole("button", { name: "Send another one" }).waitFor();
+    await page.getByLabel("Your code").fill(await codeFor(app, email));
+    await drawn(page);
+    expect(troubles).toEqual([]);
+    await context.close();
+  });
+
   test("can be typed after a reload, and another one only when it may be sent", async () => {
     await sendNarrow();
     const { page, context } = await visit(browser, desktop);
@@ -218,6 +286,38 @@ describe("a text that is too long for its field", () => {
     await page.getByRole("button", { name: "Use this signature" }).click();
     await finish(page);
     await page.getByRole("heading", { name: /you have signed|Signed and sealed/ }).waitFor();
+    expect(troubles).toEqual([]);
+    await context.close();
+  });
+});
+
+describe("a text that was too long for its field", () => {
+  test("is shown in its usual size once it is short enough to need no measuring", async () => {
+    const email = "short@example.com";
+    // So short a name needs none either.
+    await sendNarrow({ name: "Ada", email });
+    const { page, context, troubles } = await visit(browser, desktop);
+    await page.goto(await linkFor(app, email));
+    await enterCode(app, page, email);
+    const fitted = (label: string) =>
+      page
+        .locator(".field")
+        .filter({ has: page.getByLabel(label, { exact: true }) })
+        .locator(".field-fitted");
+    const sizeOf = (text: ReturnType<typeof fitted>) => text.evaluate((shown) => getComputedStyle(shown).fontSize);
+    const usual = await sizeOf(page.locator("[data-type=full_name] .field-fitted"));
+    // Its id is a name that every object knows; nothing was typed all the same.
+    expect(await control(page, "Remarks").inputValue()).toBe("");
+    expect(await page.locator(".field[data-state=problem], .field[data-state=filled]").count()).toBe(0);
+    const note = control(page, "Note");
+    await note.fill("Much too long. ".repeat(40));
+    await page.getByText(/Too long for this field: \d+ of 600 characters fit\./).waitFor();
+    expect(await sizeOf(fitted("Note"))).not.toBe(usual);
+    await note.fill("Short");
+    await expect.poll(() => sizeOf(fitted("Note"))).toBe(usual);
+    expect(await page.getByText(/Set in [\d.]+ pt/).count()).toBe(0);
+    await control(page, "Remarks").fill("Nothing else");
+    await expect.poll(() => control(page, "Remarks").inputValue()).toBe("Nothing else");
     expect(troubles).toEqual([]);
     await context.close();
   });

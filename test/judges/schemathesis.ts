@@ -85,12 +85,10 @@ async function install(): Promise<void> {
     () => false,
   );
   if (there) return;
-  const commands: [string, string[]][] = [
-    ["python3", ["-m", "venv", environment]],
-    [path.join(environment, "bin/pip"), ["install", "--quiet", `schemathesis==${version}`]],
-  ];
-  for (const [command, args] of commands)
-    if ((await run(command, args, {})) !== 0) throw new Error(`${command} ${args.join(" ")} failed: see ${output}`);
+  const made = await run("python3", ["-m", "venv", environment], {});
+  const pip = path.join(environment, "bin/pip");
+  if (made !== 0 || (await run(pip, ["install", "--quiet", `schemathesis==${version}`], {})) !== 0)
+    throw new Error(`schemathesis could not be installed: see ${output}`);
 }
 
 type Given = {

@@ -5,7 +5,7 @@ import path from "node:path";
 import { ensureSystemPackages } from "../../scripts/system-packages.ts";
 import { makeAuthority } from "../harness/authority.ts";
 import { stampFixtures } from "../workers/stamp-fixtures.ts";
-import { ghostscript, judgeStamp, mupdf, pdfium, poppler } from "../workers/stamp-judging.ts";
+import { judgeStamp, mupdf, poppler, type Renderer, run } from "../workers/stamp-judging.ts";
 
 /** Pages that leave something open are stamped and sealed, and drawn by poppler, MuPDF, PDFium and Ghostscript before and after. */
 
@@ -13,6 +13,29 @@ const version = "5.15.2";
 const root = path.resolve(import.meta.dirname, "../../out/judges");
 const environment = path.join(root, `pypdfium2-${version}`);
 const pictures = path.join(root, "stamps");
+
+const ghostscript: Renderer = {
+  name: "ghostscript",
+  draw: (pdf, out) => {
+    const quality = ["-r72", "-dTextAlphaBits=4", "-dGraphicsAlphaBits=4"];
+    run("gs", "-q", "-dSAFER", "-dBATCH", "-dNOPAUSE", "-dUseCropBox", "-sDEVICE=pgmraw", ...quality, "-o", out, pdf);
+  },
+};
+/** `python` has the package `pypdfium2`. */
+const pdfium = (python: string): Renderer => ({
+  name: "PDFium",
+  draw: (pdf, out) => run(python, "-c", PDFIUM, pdf, out),
+});
+const PDFIUM = `
+import sys, pypdfium2
+document = pypdfium2.PdfDocument(sys.argv[1])
+document.init_forms()
+picture = document[0].render(scale=1, grayscale=True)
+with open(sys.argv[2], "wb") as out:
+    out.write(b"P5 %d %d 255\\n" % (picture.width, picture.height))
+    for row in range(picture.height):
+        out.write(bytes(picture.buffer)[row * picture.stride : row * picture.stride + picture.width])
+`;
 
 /**
  * All of `stampFixtures`; says what is wrong with each that does not pass. Files and renderings of these are kept in

@@ -35,6 +35,14 @@ test.each([
   expect(Email.safeParse(address).success).toBe(false);
 });
 
+test("two megabytes are no language tag, and cost nothing", () => {
+  const start = performance.now();
+  const long = Array.from({ length: 350_000 }, (_, index) => `a${index.toString(36).padStart(4, "0")}`).join("-");
+  expect(Locale.safeParse(long).success).toBe(false);
+  expect(GivenLocale.safeParse(long).success).toBe(false);
+  expect(performance.now() - start).toBeLessThan(500);
+});
+
 test.each(["ina@bank.example", "grüße@büro.example", "o'brien+tag@mail.example.org"])("an address: %s", (address) => {
   expect(Email.parse(address)).toBe(address);
 });

@@ -15,8 +15,8 @@ import type { StampFixture } from "./stamp-fixtures.ts";
 /** The first page of the file at `pdf` as a greymap (PGM, P5) written to `out`. */
 export type Renderer = { name: string; draw: (pdf: string, out: string) => void };
 
-// They complain of broken content and draw what they understood, or nothing.
-const run = (command: string, ...args: string[]): void => {
+/** Renderers complain of broken content and draw what they understood, or nothing. */
+export const run = (command: string, ...args: string[]): void => {
   spawnSync(command, args, { stdio: "ignore" });
 };
 
@@ -28,29 +28,6 @@ export const mupdf: Renderer = {
   name: "mupdf",
   draw: (pdf, out) => run("mutool", "draw", "-q", "-r", "72", "-c", "gray", "-F", "pgm", "-o", out, pdf, "1"),
 };
-export const ghostscript: Renderer = {
-  name: "ghostscript",
-  draw: (pdf, out) => {
-    const quality = ["-r72", "-dTextAlphaBits=4", "-dGraphicsAlphaBits=4"];
-    run("gs", "-q", "-dSAFER", "-dBATCH", "-dNOPAUSE", "-dUseCropBox", "-sDEVICE=pgmraw", ...quality, "-o", out, pdf);
-  },
-};
-/** `python` has the package `pypdfium2`. */
-export const pdfium = (python: string): Renderer => ({
-  name: "PDFium",
-  draw: (pdf, out) => run(python, "-c", PDFIUM, pdf, out),
-});
-const PDFIUM = `
-import sys, pypdfium2
-document = pypdfium2.PdfDocument(sys.argv[1])
-document.init_forms()
-picture = document[0].render(scale=1, grayscale=True)
-with open(sys.argv[2], "wb") as out:
-    out.write(b"P5 %d %d 255\\n" % (picture.width, picture.height))
-    for row in range(picture.height):
-        out.write(bytes(picture.buffer)[row * picture.stride : row * picture.stride + picture.width])
-`;
-
 type Greymap = { width: number; height: number; pixels: Uint8Array };
 
 function greymap(file: string): Greymap | null {

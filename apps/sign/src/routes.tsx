@@ -65,7 +65,7 @@ function Session(access: Access) {
   }, [embedOrigin, envelope, recipient]);
   const ended = passed === null && session.isError && isTokenProblem(session.error);
   useEffect(() => {
-    if (ended) forget();
+    if (ended) void forget();
   }, [ended]);
   if (passed) return <PassedScreen passed={passed} />;
   if (ended) return <LinkProblem error={session.error} link={link} />;

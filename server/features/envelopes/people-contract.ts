@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Email, GivenLocale, Key, Line, Ts } from "../../kernel/wire.ts";
+import { Email, GivenLocale, Line, Ts } from "../../kernel/wire.ts";
 import { RecipientKind, Verification } from "../templates/contract.ts";
 
 /** People of an envelope: who signs, who gets a copy, who may watch (contract §3). Isomorphic. */
@@ -23,7 +23,8 @@ const personName = Line(200);
 
 export const RecipientInput = z
   .strictObject({
-    role: Key(64).meta({ description: "Role of the template version" }),
+    // Compared with the version's roles: whatever they were called when they were saved can be named here.
+    role: z.string().min(1).max(64).meta({ description: "Role of the template version" }),
     name: personName,
     email: Email,
     phone: z

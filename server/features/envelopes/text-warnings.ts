@@ -1,5 +1,6 @@
 import type { Warning } from "../../../workers/protocol.ts";
 import type { Deps } from "../../kernel/deps.ts";
+import { TaskCrashed, TaskTimeout } from "../../kernel/pool.ts";
 import type { FieldInput, PlacedField } from "../templates/contract.ts";
 import { fieldDrawings } from "../templates/drawings.ts";
 import { surelyFits } from "../templates/text-fit.ts";
@@ -25,7 +26,14 @@ export async function textWarnings(
     );
   });
   if (texts.length === 0) return [];
-  const measured = await deps.pool.run("fit", { drawings: texts.map(({ drawing }) => drawing) });
+  const measured = await deps.pool
+    .run("fit", { drawings: texts.map(({ drawing }) => drawing) })
+    .catch((error: unknown) => {
+      // A dry run without these warnings is worth more than none.
+      if (!(error instanceof TaskTimeout || error instanceof TaskCrashed)) throw error;
+      deps.log.warn({ err: error }, "the texts of an envelope could not be measured");
+      return { ok: false as const };
+    });
   if (!measured.ok) return [];
   const { fits } = measured.value;
   return texts.flatMap(({ field: { id, page } }, index): Warning[] => {

@@ -213,6 +213,7 @@ export const switchOrganization = endpoint({
   summary: "Work in another organization of the person",
   body: json(z.strictObject({ organization: z.string().max(64) })),
   responses: { 200: { kind: "json", schema: DashboardSession } },
+  errors: ["not-found"],
 });
 
 export const createOrganization = endpoint({

@@ -144,7 +144,8 @@ async function tryCode(
   if (standing.verification === "none") return new AppError("conflict", { detail: "No code is needed here." });
   const refusal = codeRefusal(standing, deps.clock.ts());
   if (refusal !== undefined) return new AppError(refusal);
-  if (await codes.isLocked(tx, recipient.id)) return new AppError("otp-exhausted", { detail: lockedDetail });
+  if (await codes.isLocked(tx, recipient.id))
+    return new AppError("otp-exhausted", { detail: lockedDetail, retryAfter: lockedRetrySeconds });
   const { table, row, channel } = await openCode(tx, signer);
   const now = deps.clock.ts();
   const attempt = judgeAttempt(deps.secrets, row, code, now);

@@ -96,7 +96,10 @@ export const bindings: Binding[] = [
     }),
   }),
   bind(contract.fitSigningTexts)({
-    handle: async (deps, { caller, body }) => ({ status: 200, body: await fitTexts(deps, caller, body) }),
+    handle: async (deps, { caller, body, request }) => ({
+      status: 200,
+      body: await fitTexts(deps, caller, body, request),
+    }),
   }),
   bind(contract.submitSigning)({
     handle: async (deps, { caller, body, request }) => ({

@@ -2,8 +2,9 @@ import type { TextFit } from "../../../workers/protocol.ts";
 import type { SignerCaller } from "../../kernel/caller.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { AppError, invalid } from "../../kernel/errors.ts";
-import { TaskCrashed, TaskTimeout } from "../../kernel/pool.ts";
+import { PoolBusy, TaskCrashed, TaskTimeout } from "../../kernel/pool.ts";
 import { type ProblemError, pointer } from "../../kernel/problem.ts";
+import type { RequestInfo } from "../../kernel/request.ts";
 import type { FieldValue } from "../envelopes/contract.ts";
 import { versionOf } from "../envelopes/service.ts";
 import type { FieldInput, PlacedField } from "../templates/contract.ts";
@@ -15,6 +16,9 @@ import { loadSigner, requireTurn, requireVerified } from "./signer.ts";
 
 /** Whether texts go into the boxes of their fields, as the thread that draws them measures it. */
 
+/** Milliseconds that a signature waits for the measurement, behind the uploads that share its threads. */
+const patienceMs = 3_000;
+
 /** A page asks while somebody types. */
 const asksPerSession = { name: "signing-fit", points: 300, seconds: 60 };
 
@@ -22,7 +26,12 @@ const asksPerSession = { name: "signing-fit", points: 300, seconds: 60 };
  * How the texts that a signer would enter go into their fields.
  * @throws AppError `otp-required`, `rate-limited`, `validation-failed`, and what `requireTurn` throws
  */
-export async function fitTexts(deps: Deps, caller: SignerCaller, { fields: values }: FitTexts): Promise<TextsFitted> {
+export async function fitTexts(
+  deps: Deps,
+  caller: SignerCaller,
+  { fields: values }: FitTexts,
+  { signal }: RequestInfo,
+): Promise<TextsFitted> {
   const signer = await loadSigner(deps.db.read, caller, deps.clock.ts());
   requireVerified(signer);
   requireTurn(signer, deps.clock.ts());
@@ -38,7 +47,12 @@ export async function fitTexts(deps: Deps, caller: SignerCaller, { fields: value
       return { pointer: fieldPointer(id), code: "reference", detail: "This is not a field of this signer." };
     });
   if (errors.length > 0) throw invalid(errors);
-  return { fields: Object.fromEntries(await measure(deps, own, values, record.envelope.locale)) };
+  const { locale } = record.envelope;
+  const fits = await measure(deps, own, values, { locale, signal }).catch((error: unknown) => {
+    if (!(error instanceof TaskTimeout || error instanceof TaskCrashed)) throw error;
+    throw new AppError("service-unavailable", { retryAfter: 5, cause: error });
+  });
+  return { fields: Object.fromEntries(fits) };
 }
 
 /**
@@ -54,9 +68,10 @@ export async function checkFit(
 ): Promise<ProblemError[]> {
   const typed = fields.filter((field) => !isReadOnly(field) && typedIn.has(field.type));
   const plain = Object.fromEntries(typed.flatMap(({ id }) => (isPlain(values[id]) ? [[id, values[id]]] : [])));
-  const fits = await measure(deps, typed, plain, locale).catch((error: unknown) => {
+  const signal = AbortSignal.timeout(patienceMs);
+  const fits = await measure(deps, typed, plain, { locale, signal }).catch((error: unknown) => {
     // What takes too long to measure is no reason to turn a signature away: it is drawn, smaller if need be.
-    if (!(error instanceof TaskTimeout || error instanceof TaskCrashed)) throw error;
+    if (!(signal.aborted || unmeasured.some((kind) => error instanceof kind))) throw error;
     deps.log.warn({ err: error }, "the texts of a submission could not be measured");
     return new Map<string, TextFit>();
   });
@@ -70,6 +85,8 @@ export async function checkFit(
 /** Whoever signs types these in; what a sender offers to choose from is theirs to keep short. */
 const typedIn = new Set(["text_input", "number", "company", "job_title", "phone"]);
 
+const unmeasured = [PoolBusy, TaskTimeout, TaskCrashed] as const;
+
 const fieldPointer = (id: string) => pointer(["fields", id]);
 
 function isPlain(value: FieldValue | undefined): value is FieldInput {
@@ -81,7 +98,7 @@ async function measure(
   deps: Deps,
   fields: readonly PlacedField[],
   values: Readonly<Record<string, FieldInput>>,
-  locale: string,
+  { locale, signal }: { locale: string; signal: AbortSignal },
 ): Promise<Map<string, TextFit>> {
   const texts = fields.flatMap((field) =>
     fieldDrawings([field], values, { locale }).flatMap((drawing) =>
@@ -89,7 +106,7 @@ async function measure(
     ),
   );
   if (texts.length === 0) return new Map();
-  const measured = await deps.pool.run("fit", { drawings: texts.map(({ drawing }) => drawing) });
+  const measured = await deps.pool.run("fit", { drawings: texts.map(({ drawing }) => drawing) }, { signal });
   if (!measured.ok) return new Map();
   const { fits } = measured.value;
   return new Map(

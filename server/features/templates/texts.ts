@@ -1,4 +1,4 @@
-import { isPlainText } from "../../kernel/wire.ts";
+import { isPlainText, isSeen } from "../../kernel/wire.ts";
 
 /** What the texts of a draft may hold. Checked where one is saved: what was saved before stays readable. Isomorphic. */
 
@@ -6,7 +6,7 @@ import { isPlainText } from "../../kernel/wire.ts";
 const oneLine: ReadonlySet<string> = new Set(["name", "role", "label", "tooltip", "placeholder", "patternMessage"]);
 const lineFault = "This must be a single line, without characters that turn the direction of writing.";
 /** Those that somebody must be able to see. */
-const seen: ReadonlySet<string> = new Set(["name", "role"]);
+const visible: ReadonlySet<string> = new Set(["name", "role"]);
 
 type Path = (string | number)[];
 export type TextFault = { path: Path; code: "min" | "pattern"; message: string };
@@ -25,6 +25,7 @@ function faultsOf(text: string, path: Path): TextFault[] {
   if (!isPlainText(text, "many"))
     return [{ path, code: "pattern", message: "Control characters are not allowed here." }];
   if (inLine && !isPlainText(text, "one")) return [{ path, code: "pattern", message: lineFault }];
-  if (seen.has(member) && text.trim() === "") return [{ path, code: "min", message: "This must not be blank." }];
+  if (visible.has(member) && (text.trim() === "" || !isSeen(text)))
+    return [{ path, code: "min", message: "This must not be blank." }];
   return [];
 }

@@ -51,7 +51,7 @@ const codeOfProblem = (body: unknown) => z.object({ code: z.string() }).parse(bo
 
 test("the code from the sheet opens the document, and the trail names who handed it over", async () => {
   const { envelope, recipient, bearer, otp } = await opened("ada@example.com");
-  expect(otp).toEqual({ required: true, verified: false, channel: null, destination: null });
+  expect(otp).toEqual({ required: true, verified: false, channel: null, destination: null, sent: null });
   expect(await refusal(app, "/v1/signing/document", { key: { bearer } })).toMatchObject({ code: "otp-required" });
   expect(await refusal(app, "/v1/signing/otp", { key: { bearer }, method: "POST" })).toMatchObject({
     code: "feature-disabled",

@@ -9,6 +9,7 @@ import { reassign } from "../../../server/features/signing/reassign.ts";
 import { submissionsOf } from "../../../server/features/signing/service.ts";
 import { signingDocument, signingView } from "../../../server/features/signing/session.ts";
 import { submit } from "../../../server/features/signing/submit.ts";
+import { oncePerTransaction } from "../../../server/kernel/transaction.ts";
 import { permissions } from "../../../server/kernel/wire.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
 import {
@@ -118,7 +119,8 @@ test("a signature carries one time in everything that it writes", async () => {
     ms += 1;
     return ms;
   };
-  const ticking = { ...app.deps, clock: { now, ts: () => new Date(now()).toISOString() } };
+  const clock = oncePerTransaction({ now, ts: () => new Date(now()).toISOString() });
+  const ticking = { ...app.deps, clock };
   const { at } = await submit(ticking, caller, input, request);
   const record = await loadEnvelope(app.deps.db.read, id);
   const tenant = record?.recipients.find(({ role }) => role === "Tenant");

@@ -43,7 +43,7 @@ describe("settings", () => {
     const bad: [string, string][] = [
       ["SIGNET_PROT", "1"],
       ["SIGNET_STRIPE_KEY", "x"],
-      ["SIGNET_SOFFICE", "/usr/bin/soffice"],
+      ["SIGNET_SOFFICE", "/opt/office/soffice"],
       ["SIGNET_PORT", "80a"],
       ["SIGNET_PORT", "65536"],
       ["SIGNET_PORT", "-1"],

@@ -2,7 +2,7 @@ import { Button, TextInput } from "@mantine/core";
 import { useDebouncedCallback } from "@mantine/hooks";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
-import { useState } from "react";
+import { lazy, Suspense, useState } from "react";
 import { z } from "zod";
 import { listTemplates, type Template } from "../../../../../server/features/templates/contract.ts";
 import { callEndpoint } from "../../../../shared/api/client.ts";
@@ -16,9 +16,11 @@ import { Pager } from "../../../../shared/ui/kit/Pager.tsx";
 import { StatusBadge } from "../../../../shared/ui/kit/StatusBadge.tsx";
 import { When } from "../../../../shared/ui/kit/When.tsx";
 import { useCan } from "../../session.tsx";
-import { NewTemplate } from "./NewTemplate.tsx";
 import "../../../../shared/ui/kit/table.css";
 import "./templates.css";
+
+// Most visits make none, so it is not part of the first load.
+const NewTemplate = lazy(async () => ({ default: (await import("./NewTemplate.tsx")).NewTemplate }));
 
 const Search = z.object({ q: z.coerce.string().max(200).optional().catch(undefined) });
 
@@ -73,7 +75,11 @@ export function TemplatesPage() {
         ))}
       {templates.length > 0 && <TemplateTable templates={templates} />}
       <Pager hasMore={list.hasNextPage} loading={list.isFetchingNextPage} onMore={() => void list.fetchNextPage()} />
-      {creating && <NewTemplate onClose={() => setCreating(false)} />}
+      {creating && (
+        <Suspense>
+          <NewTemplate onClose={() => setCreating(false)} />
+        </Suspense>
+      )}
     </div>
   );
 }

@@ -63,8 +63,8 @@ async function open(link: string): Promise<Entry> {
       rememberTab({ access: kept.access, place, locale: kept.locale });
       return known;
     }
+    await forgetKept(place, kept.access);
   }
-  if (place) forgetKept(place);
   return await exchange(link, place);
 }
 
@@ -152,11 +152,15 @@ function forgetTab(): void {
   rememberTab({ locale: null });
 }
 
-/** Drops the session, which the service does not take any more: the same link is then exchanged again. */
-export function forget(): void {
+/**
+ * Drops this tab's session, which the service does not take any more: the same link is then exchanged again. What another tab
+ * has opened with the link since stays.
+ */
+export async function forget(): Promise<void> {
   const place = placeOfTab();
-  if (place) forgetKept(place);
+  const access = stored("session", accessKey);
   forgetTab();
+  if (place && access !== null) await forgetKept(place, access);
 }
 
 /** The session ended with this; whoever comes back to it in this browser is told whom it was passed on to. */

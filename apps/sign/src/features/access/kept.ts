@@ -63,8 +63,13 @@ export async function findKept({ id, key }: Place): Promise<Kept | null> {
   }
 }
 
-export function forgetKept({ id }: Place): void {
-  store("local", prefix + id, null);
+/** Forgets what is kept of a session, unless another one has taken its place. @param access token of the session */
+export async function forgetKept(place: Place, access: string): Promise<void> {
+  const name = prefix + place.id;
+  const before = stored("local", name);
+  const kept = await findKept(place);
+  // Another tab may have written meanwhile.
+  if (kept?.access === access && stored("local", name) === before) store("local", name, null);
 }
 
 /** Forgets what can be of no use any more, of all links. */

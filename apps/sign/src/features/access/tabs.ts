@@ -26,11 +26,21 @@ export function answerTabs(mine: () => Shared | null): void {
   });
 }
 
-/** The one session that other tabs of this address have; null when there is none, or more than one to choose from. */
+/** The one session that other tabs of this address have; null when there is none, more than one, or no way to ask. */
 export async function askTabs(): Promise<Shared | null> {
+  try {
+    return await ask();
+  } catch {
+    // The browser forbids it: the page then says that a link is needed.
+    return null;
+  }
+}
+
+async function ask(): Promise<Shared | null> {
   if (!("BroadcastChannel" in window)) return null;
   const channel = new BroadcastChannel(name);
-  const question = crypto.randomUUID();
+  // Not a UUID, which browsers make on securely served pages alone.
+  const question = crypto.getRandomValues(new Uint32Array(4)).join("-");
   const found = new Map<string, Shared>();
   channel.addEventListener("message", ({ data }) => {
     const told = Message.safeParse(data).data;

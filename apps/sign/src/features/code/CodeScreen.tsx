@@ -15,19 +15,23 @@ import type { ScreenProps } from "../../routes.tsx";
 import { Stage } from "../access/Stage.tsx";
 import { isOver } from "../finish/over.ts";
 
+/** How long a code can be entered. */
+const codeLifetimeMs = 600_000;
+
 /** Asks for the one-time code that shows that the signer reads the mail of the address. */
 export function CodeScreen({ view, access, reload }: ScreenProps) {
   const t = translator("sign");
-  const [asked, setAsked] = useState<OtpSent | null>(null);
+  const [opened] = useState(() => Date.now());
+  const [asked, setAsked] = useState<(OtpSent & { at: number }) | null>(null);
   const send = useMutation({
     mutationFn: () => callEndpoint(requestSigningCode, { token: access.token, body: {} }),
-    onSuccess: setAsked,
+    onSuccess: (answer) => setAsked({ ...answer, at: Date.now() }),
   });
-  // Before the page was loaded again, perhaps.
-  const last = asked ?? view.otp.sent;
-  const sent = last !== null && Date.parse(last.expiresAt) > Date.now() ? last : null;
+  // Before the page was loaded again, perhaps. Whether it has expired is the service's to say: this device's clock may be wrong.
+  const sent = asked ?? view.otp.sent;
+  const again = asked ? asked.at + pauseAfter(asked) : resendFrom(view.otp.sent, opened);
   const refused = send.error instanceof ProblemResponse ? send.error.problem.retryAfter : undefined;
-  const wait = useSecondsUntil(refused === undefined ? (last?.resendAt ?? null) : send.submittedAt + refused * 1000);
+  const wait = useSecondsUntil(refused === undefined ? again : send.submittedAt + refused * 1000);
   // A code that staff hand over is never sent from here.
   const handedOver = view.otp.channel === null;
   const destination = asked?.destination ?? view.otp.destination ?? view.recipient.email;
@@ -159,9 +163,18 @@ function WrongCode({ error }: { error: unknown }) {
   );
 }
 
-/** @param moment ISO 8601 or milliseconds; null for none */
-function useSecondsUntil(moment: string | number | null): number {
-  const end = moment === null ? 0 : new Date(moment).getTime();
+/** Milliseconds from the sending of a code until another one can be sent: both times are the service's. */
+function pauseAfter({ expiresAt, resendAt }: NonNullable<OtpState["sent"]>): number {
+  return Date.parse(resendAt) - (Date.parse(expiresAt) - codeLifetimeMs);
+}
+
+/** When another code can be sent, by this device's clock: never later than if the last one had been sent as the page opened. */
+function resendFrom(sent: OtpState["sent"], opened: number): number {
+  return sent === null ? 0 : Math.min(Date.parse(sent.resendAt), opened + pauseAfter(sent));
+}
+
+/** @param end milliseconds since 1970 by this device's clock; 0 for no wait */
+function useSecondsUntil(end: number): number {
   const [, tick] = useState(0);
   const seconds = Math.max(0, Math.ceil((end - Date.now()) / 1000));
   const waits = seconds > 0;

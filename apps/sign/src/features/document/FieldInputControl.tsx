@@ -1,6 +1,6 @@
 import { type CSSProperties, useState } from "react";
 import { translator } from "../../../../shared/i18n.ts";
-import type { Mine } from "./fields.ts";
+import { answerTo, type Mine } from "./fields.ts";
 import { useFilling } from "./store.ts";
 
 type Props = {
@@ -21,7 +21,7 @@ type Props = {
 export function FieldInputControl({ field, option = null, cellWidth = null, ...aria }: Props) {
   const t = translator("sign");
   const filling = useFilling();
-  const value = filling.answers.values[field.id];
+  const value = answerTo(field, filling.answers);
   const text = typeof value === "string" || typeof value === "number" ? String(value) : "";
   const common = {
     ...aria,
@@ -138,7 +138,7 @@ function alignment(field: { align?: "left" | "center" | "right" | "justify" | un
 /** Keeps the text as typed; what is no number is sent as it is and refused with a sentence. */
 function NumberInput({ field, common }: { field: Mine; common: object }) {
   const filling = useFilling();
-  const value = filling.answers.values[field.id];
+  const value = answerTo(field, filling.answers);
   const known = typeof value === "number" || typeof value === "string" ? String(value) : "";
   const [typed, setTyped] = useState(known);
   const change = (text: string) => {

@@ -13,7 +13,8 @@ export function FittedText({ field, box, scale }: Props) {
   if (text === null || text.trim() === "") return null;
   const style = textStyleOf(field);
   const { face, weight, italic, underline, color, align, lineHeight = 1.25, baseline, padding = 0 } = style;
-  const fit = filling.fits.get(field.id);
+  const measured = filling.fits.get(field.id);
+  const fit = measured?.text === text ? measured : undefined;
   const usual = fieldTextSize({ size: style.size, height: box.height });
   const multiline = field.type === "text_input" && field.multiline === true;
   // What is too long to be read is not taken: how small it would have to be is of no use to anybody.

@@ -5,14 +5,14 @@ import { translator } from "../../../../shared/i18n.ts";
 import { Failure } from "../../../../shared/ui/Failure.tsx";
 import { Clip, Cross } from "../../../../shared/ui/icons.tsx";
 import { nameOf } from "./describe.ts";
-import { isList, type Mine } from "./fields.ts";
+import { answerTo, isList, type Mine } from "./fields.ts";
 import { useFilling } from "./store.ts";
 
 /** Chooses, uploads and removes the files of an attachment or picture field. */
 export function UploadControl({ field }: { field: Mine }) {
   const t = translator("sign");
   const filling = useFilling();
-  const value = filling.answers.values[field.id];
+  const value = answerTo(field, filling.answers);
   const ids = isList(value) ? value : [];
   const most = field.type === "attachment" ? (field.maxFiles ?? 1) : 1;
   const accept =

@@ -1,6 +1,7 @@
 import i18next from "i18next";
+import { ownMember } from "../../../../../server/kernel/record.ts";
 import { translator } from "../../../../shared/i18n.ts";
-import { isList, isRequired, type Mine } from "./fields.ts";
+import { answerTo, isList, isRequired, type Mine } from "./fields.ts";
 import { type Filling, problemOf } from "./store.ts";
 
 /** What the field is called: its own label, else what kind of field it is. */
@@ -26,7 +27,7 @@ const day = (text: string) =>
 
 /** What stands in the field as the signer sees it; empty when nothing does. */
 export function shownText(field: Mine, filling: Filling): string {
-  const value = filling.answers.values[field.id];
+  const value = answerTo(field, filling.answers);
   switch (field.type) {
     case "full_name":
       return filling.view.recipient.name;
@@ -35,7 +36,7 @@ export function shownText(field: Mine, filling: Filling): string {
     case "date_signed":
       return new Intl.DateTimeFormat(i18next.language, { dateStyle: "medium" }).format(new Date());
     case "formula":
-      return filling.computed[field.id] ?? "";
+      return ownMember(filling.computed, field.id) ?? "";
     case "date":
       return typeof value === "string" && /^\d{4}-\d\d-\d\d$/.test(value) ? day(value) : "";
     case "radio":

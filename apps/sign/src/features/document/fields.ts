@@ -6,6 +6,7 @@ import {
   takesInput,
   visibleFields,
 } from "../../../../../server/features/templates/values.ts";
+import { ownMember } from "../../../../../server/kernel/record.ts";
 
 /** What the signer has filled in so far. Pure: no React, no network. */
 export type Answers = {
@@ -77,6 +78,11 @@ export function fieldsByPage(fields: readonly Mine[]): ReadonlyMap<number, reado
   return pages;
 }
 
+/** What stands in the field. */
+export function answerTo({ id }: Mine, { values }: Answers): FieldInput | readonly string[] | undefined {
+  return ownMember(values, id);
+}
+
 export function isList(value: FieldInput | readonly string[] | undefined): value is readonly string[] {
   return Array.isArray(value);
 }
@@ -92,7 +98,7 @@ export function drawnText(field: Mine, view: SigningView, answers: Answers): str
     case "company":
     case "job_title":
     case "phone": {
-      const value = answers.values[field.id];
+      const value = answerTo(field, answers);
       return typeof value === "string" && !(field.type === "text_input" && field.cells) ? value : null;
     }
     default:
@@ -103,7 +109,7 @@ export function drawnText(field: Mine, view: SigningView, answers: Answers): str
 /** How much of the text fits, when not all of it does and the signer can shorten it; null otherwise. */
 export function overfull(field: Mine, answers: Answers, fits: ReadonlyMap<string, Fit>): Fit | null {
   const fit = fits.get(field.id);
-  return fit && !fit.fits && !isAutomatic(field) && fit.text === answers.values[field.id] ? fit : null;
+  return fit && !fit.fits && !isAutomatic(field) && fit.text === answerTo(field, answers) ? fit : null;
 }
 
 /** Whether the field holds what it asks for. */
@@ -111,7 +117,7 @@ export function isFilled(field: Mine, answers: Answers, fits: ReadonlyMap<string
   if (isAutomatic(field)) return true;
   if (field.type === "signature") return answers.signature !== null && answers.placed.has(field.id);
   if (field.type === "initials") return answers.initials !== null && answers.placed.has(field.id);
-  const value = answers.values[field.id];
+  const value = answerTo(field, answers);
   if (isList(value)) return value.length > 0;
   if (field.type === "checkbox") return value === true;
   return !isEmpty(value) && mistakeIn(field, answers) === null && overfull(field, answers, fits) === null;
@@ -119,7 +125,7 @@ export function isFilled(field: Mine, answers: Answers, fits: ReadonlyMap<string
 
 /** What is wrong with what stands in the field, in the words that the service would use; null when nothing is. */
 export function mistakeIn(field: Mine, answers: Answers): string | null {
-  const value = answers.values[field.id];
+  const value = answerTo(field, answers);
   if (isAutomatic(field) || isList(value) || value === undefined || !takesInput(field)) return null;
   return checkFieldInput(field, value, "#")[0]?.detail ?? null;
 }
@@ -148,7 +154,7 @@ export function nextOpen(
 export function submittedFields(fields: readonly Mine[], answers: Answers): Record<string, FieldInput | string[]> {
   const sent: Record<string, FieldInput | string[]> = {};
   for (const field of asked(fields)) {
-    const value = answers.values[field.id];
+    const value = answerTo(field, answers);
     if (isSignature(field) || value === undefined || value === null || value === "") continue;
     sent[field.id] = isList(value) ? [...value] : value;
   }

@@ -23,7 +23,7 @@ export function problemsOf(error: unknown): Problems {
       .split("/")
       .slice(1)
       .map((token) => decodeURIComponent(token).replaceAll("~1", "/").replaceAll("~0", "~"));
-    if (part === "fields" && id !== undefined) fields[id] ??= entry.detail;
+    if (part === "fields" && id !== undefined && !Object.hasOwn(fields, id)) fields[id] = entry.detail;
     else if (part === "signature") signature ??= entry.detail;
     else if (part === "initials") initials ??= entry.detail;
   }

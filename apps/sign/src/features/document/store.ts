@@ -1,6 +1,7 @@
 import { createContext, use } from "react";
 import type { SigningView } from "../../../../../server/features/signing/contract.ts";
 import type { FieldInput } from "../../../../../server/features/templates/contract.ts";
+import { ownMember } from "../../../../../server/kernel/record.ts";
 import { translator } from "../../../../shared/i18n.ts";
 import { type Answers, type Fit, type Mine, mistakeIn, overfull } from "./fields.ts";
 import type { Problems } from "./problems.ts";
@@ -47,6 +48,6 @@ export function problemOf(filling: Filling, field: Mine): string | undefined {
   // At once and not only afterwards: whoever types on types in vain.
   const over = overfull(field, filling.answers, filling.fits);
   if (over) return translator("sign")("field.tooLong", { room: over.room ?? 0, length: [...over.text].length });
-  const said = filling.problems.fields[field.id];
+  const said = ownMember(filling.problems.fields, field.id);
   return said ?? (filling.seen.has(field.id) ? (mistakeIn(field, filling.answers) ?? undefined) : undefined);
 }

@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import type { Attachment, SignatureInput, SigningView } from "../../../../../server/features/signing/contract.ts";
 import type { FieldInput } from "../../../../../server/features/templates/contract.ts";
+import { ownMember } from "../../../../../server/kernel/record.ts";
 import {
   type Answers,
   fieldsByPage,
@@ -45,7 +46,7 @@ export function useFillingState(view: SigningView, token: string) {
   const addUpload = useCallback(({ id, field }: Attachment) => {
     setTouched(true);
     setAnswers((before) => {
-      const value = before.values[field];
+      const value = ownMember(before.values, field);
       return { ...before, values: { ...before.values, [field]: [...(isList(value) ? value : []), id] } };
     });
   }, []);
@@ -102,7 +103,7 @@ export function useFillingState(view: SigningView, token: string) {
     const found = problemsOf(error);
     const first = fields.find(
       (field) =>
-        found.fields[field.id] !== undefined ||
+        Object.hasOwn(found.fields, field.id) ||
         (field.type === "signature" && found.signature !== null) ||
         (field.type === "initials" && found.initials !== null),
     );

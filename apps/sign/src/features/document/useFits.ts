@@ -17,8 +17,8 @@ export function useFits(
   const [fits, setFits] = useState<ReadonlyMap<string, Fit>>(new Map());
   // Of the texts alone, so that a change of anything else asks for nothing.
   const wanted = useMemo(() => JSON.stringify(textsToMeasure(view, fields, answers)), [view, fields, answers]);
+  const texts = useMemo((): Record<string, string> => JSON.parse(wanted), [wanted]);
   useEffect(() => {
-    const texts: Record<string, string> = JSON.parse(wanted);
     if (Object.keys(texts).length === 0) return;
     const leave = new AbortController();
     const timer = window.setTimeout(async () => {
@@ -27,14 +27,17 @@ export function useFits(
         setFits(new Map(Object.entries(told.fields).map(([id, fit]) => [id, { ...fit, text: texts[id] ?? "" }])));
       } catch {
         // The page only shows less: a submission is measured in any case, and what is wrong with the session is told by others.
+        if (!leave.signal.aborted)
+          setFits((before) => new Map([...before].filter(([id, fit]) => fit.text === texts[id])));
       }
     }, pauseMs);
     return () => {
       window.clearTimeout(timer);
       leave.abort();
     };
-  }, [wanted, token]);
-  return fits;
+  }, [texts, token]);
+  // What need not be measured any more has no fit; what was changed keeps its last one until the next arrives.
+  return useMemo(() => new Map([...fits].filter(([id]) => Object.hasOwn(texts, id))), [fits, texts]);
 }
 
 function textsToMeasure(view: SigningView, fields: readonly Mine[], answers: Answers): Record<string, string> {
