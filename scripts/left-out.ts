@@ -45,6 +45,18 @@ export function countFiles({ length }: readonly LeftOut[]): string {
   return `${length} ${length === 1 ? "file" : "files"}`;
 }
 
+export type Result = { passed: number; failed: number; leftOut: readonly LeftOut[] };
+
+/**
+ * Why a run is no success; null when it is one. Nothing that passed never is.
+ * @param complete whether files that were left out are a failure
+ */
+export function whyFailed({ passed, failed, leftOut }: Result, complete: boolean): string | null {
+  if (failed > 0) return `${failed} failed`;
+  if (complete && leftOut.length > 0) return `--complete: ${countFiles(leftOut)} left out`;
+  return passed === 0 ? "nothing ran that passed" : null;
+}
+
 /** Which files were left out and why, with the one command that changes it. */
 export function describeLeftOut(leftOut: readonly LeftOut[], { missing, hidden }: Machine): string {
   const lines = [

@@ -26,13 +26,19 @@ export function hiddenFromOthers(): string | null {
   return status === 0 ? null : `user ${anotherUser} may not read ${root} or not write to ${tmpdir()}`;
 }
 
+/** Set for the script that runs there already: a mount that did not help once never will. */
+const alreadyThere = "SIGNET_IN_PUBLIC_PLACE";
+
 /**
  * Where others may not read this checkout (below root's home, say), starts the script once more with the checkout mounted at a place
  * where they may. The mount is seen by that process and its children alone, and ends with them.
- * @returns its exit code; null when there is no need, or the system does not let us mount
+ * @returns its exit code; null when there is no need, the system does not let us mount, or this is that script already
  */
 export function runInPublicPlace(script: string, args: readonly string[]): number | null {
-  if (hiddenFromOthers() === null) return null;
+  const isThere = process.env[alreadyThere] !== undefined;
+  // What is started from here, the service above all, must not find it among its settings.
+  delete process.env[alreadyThere];
+  if (isThere || hiddenFromOthers() === null) return null;
   const place = mkdtempSync(path.join(tmpdir(), "signet-checkout-"));
   chmodSync(place, 0o755);
   const moved = (file: string) =>
@@ -40,6 +46,7 @@ export function runInPublicPlace(script: string, args: readonly string[]): numbe
   const mount = (command: string, ...words: string[]) =>
     spawnSync("unshare", ["--mount", "sh", "-c", `mount --bind "$1" "$2" && ${command}`, "sh", root, place, ...words], {
       stdio: "inherit",
+      env: { ...process.env, [alreadyThere]: "1" },
     }).status;
   try {
     if (mount(":") !== 0) return null;

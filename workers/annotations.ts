@@ -1,6 +1,7 @@
 /** Annotations that a PDF brings along: readers draw them in front of the page, also of what is stamped on it. */
+import { decodeStream } from "./pdf/filters.ts";
 import { type PdfDict, PdfError, PdfStream } from "./pdf/objects.ts";
-import { isRegular } from "./pdf/parser.ts";
+import { type Budget, isRegular } from "./pdf/parser.ts";
 import type { PdfFile, PdfPage } from "./pdf/reader.ts";
 import type { Drawing, Warning } from "./protocol.ts";
 import { type Bounds, boundsOf, toDisplay } from "./whiteout.ts";
@@ -10,7 +11,11 @@ const NO_VIEW = 32;
 // They show nothing, or the text under them shines through.
 const HARMLESS = new Set(["Link", "Popup", "Highlight", "Underline", "StrikeOut", "Squiggly"]);
 const MAX_APPEARANCE = 1024 * 1024;
+/** Decoded bytes of all appearances in a file. */
+const MAX_APPEARANCES = 64 * 1024 * 1024;
+/** Of a page, and of a file. */
 const MAX_ANNOTATIONS = 2000;
+const MAX_ALL_ANNOTATIONS = 20_000;
 /** Of the drawing or of the page. */
 const SMALL_SHARE = 0.1;
 const LARGE_SHARE = 0.5;
@@ -47,13 +52,30 @@ export function coveredPages(file: PdfFile, pages: readonly PdfPage[]): Warning[
 /** `bounds` in points from the top left corner of the page as displayed; `paints` looks whether it fills any area. */
 type Annotation = { bounds: Bounds; paints: () => boolean };
 
+type Looking = { left: number; budget: Budget; paints: Map<PdfStream, boolean> };
+const lookings = new WeakMap<PdfFile, Looking>();
+
+function lookingAt(file: PdfFile): Looking {
+  const known = lookings.get(file);
+  if (known) return known;
+  const budget = { objects: 0, scan: 0, inflate: MAX_APPEARANCES };
+  const looking = { left: MAX_ALL_ANNOTATIONS, budget, paints: new Map() };
+  lookings.set(file, looking);
+  return looking;
+}
+
 function annotationsOf(file: PdfFile, page: PdfPage): Annotation[] {
   const found: Annotation[] = [];
-  for (const item of file.array(page.dict.get("Annots"))?.slice(0, MAX_ANNOTATIONS) ?? []) {
+  const seen = new Set<PdfDict>();
+  const looking = lookingAt(file);
+  for (const item of file.array(page.dict.get("Annots"))?.slice(0, Math.min(MAX_ANNOTATIONS, looking.left)) ?? []) {
+    looking.left--;
     const annotation = file.dict(item);
-    const sides = file.array(annotation?.get("Rect"))?.map((side) => file.number(side) ?? 0);
-    const flags = file.number(annotation?.get("F")) ?? 0;
-    if (!annotation || sides?.length !== 4 || (flags & (HIDDEN | NO_VIEW)) !== 0) continue;
+    if (!annotation || seen.has(annotation)) continue;
+    seen.add(annotation);
+    const sides = file.array(annotation.get("Rect"))?.map((side) => file.number(side) ?? 0);
+    const flags = file.number(annotation.get("F")) ?? 0;
+    if (sides?.length !== 4 || (flags & (HIDDEN | NO_VIEW)) !== 0) continue;
     if (HARMLESS.has(file.name(annotation.get("Subtype")) ?? "")) continue;
     found.push({ bounds: boundsOf(toDisplay(page), sides), paints: () => fillsArea(file, annotation) });
   }
@@ -65,10 +87,20 @@ function fillsArea(file: PdfFile, annotation: PdfDict): boolean {
   const state = file.name(annotation.get("AS")) ?? "";
   const stream = normal instanceof PdfStream ? normal : file.stream(file.dict(normal)?.get(state));
   if (!stream) return false;
+  const { paints, budget } = lookingAt(file);
+  const known = paints.get(stream) ?? streamFills(file, stream, budget);
+  paints.set(stream, known);
+  return known;
+}
+
+function streamFills(file: PdfFile, stream: PdfStream, budget: Budget): boolean {
+  // What is too much to be looked at here is more than a line of text.
+  if (budget.inflate <= 0) return true;
   try {
-    return holdsFill(file.decode(stream, MAX_APPEARANCE, true));
+    const bytes = decodeStream(file, stream, budget, MAX_APPEARANCE, true);
+    if (bytes === stream.raw) budget.inflate -= bytes.length;
+    return holdsFill(bytes);
   } catch (error) {
-    // What is too much to be looked at here is more than a line of text.
     if (error instanceof PdfError) return true;
     throw error;
   }

@@ -5,7 +5,7 @@ import { findActiveContent } from "./pdf/active-content.ts";
 import { type ObjectSource, type PdfDict, PdfError } from "./pdf/objects.ts";
 import type { PdfFile, PdfPage } from "./pdf/reader.ts";
 import type { InspectCode, PageBox, TaskResult, Tasks, Warning, WorkerFailure } from "./protocol.ts";
-import { type Fit, fitForSealing, isMarkedSigned, Refusal, withoutActiveContent } from "./repair.ts";
+import { countSignatures, type Fit, fitForSealing, Refusal, withoutActiveContent } from "./repair.ts";
 import { displayedSize } from "./stamp.ts";
 
 type Input = Tasks["inspect"]["input"];
@@ -28,13 +28,13 @@ export async function inspect(input: Input): Promise<TaskResult<"inspect">> {
       return refused("xfa", "This is an XFA form, which only Adobe's own programs can draw. Print it to PDF first.");
     }
     const { file, pages, rewritten, warnings } = await withActiveContentDecided(fit, input);
-    const fields = fieldsOf(file, file.dict(file.catalog.get("AcroForm")));
+    const fields = countFields(file, file.dict(file.catalog.get("AcroForm")));
     warnings.push(...contentWarnings(file, fields));
     warnings.push(...coveredPages(file, pages));
     const value = {
       pageCount: pages.length,
       pages: pages.map(pageBox),
-      hasFormFields: fields.count > 0,
+      hasFormFields: fields > 0,
       warnings,
       pdf: rewritten,
     };
@@ -55,8 +55,7 @@ async function withActiveContentDecided(fit: Fit, { activeContent, maxPages }: I
   const { file } = fit;
   const found = file.mayAct ? findActiveContent(file) : new Map();
   if (found.size === 0) return fit;
-  const signed = isMarkedSigned(file) || fieldsOf(file, file.dict(file.catalog.get("AcroForm"))).signed > 0;
-  const decision = decideActiveContent(found, activeContent, signed);
+  const decision = decideActiveContent(found, activeContent, countSignatures(file) > 0);
   const warnings = activeContentWarnings(found, decision);
   if (decision.removed.size === 0) return { ...fit, warnings: [...fit.warnings, ...warnings] };
   const without = await withoutActiveContent(fit, decision.removed, maxPages);
@@ -69,35 +68,32 @@ function pageBox(page: PdfPage): PageBox {
   return { page: page.index + 1, width: round(width), height: round(height), rotation: page.rotate };
 }
 
-type Fields = { count: number; signed: number };
-
-/** Counts form fields and filled signature fields; a tree that is too large or cyclic is counted as far as it goes. */
-function fieldsOf(source: ObjectSource, form: PdfDict | null): Fields {
-  const fields: Fields = { count: 0, signed: 0 };
-  const queue = (source.array(form?.get("Fields")) ?? []).map((object) => ({ object, type: "" }));
+/** Counts form fields; a tree that is too large or cyclic is counted as far as it goes. */
+function countFields(source: ObjectSource, form: PdfDict | null): number {
+  let count = 0;
+  const queue = [...(source.array(form?.get("Fields")) ?? [])];
   const seen = new Set<PdfDict>();
   for (let next = queue.pop(); next && seen.size < MAX_FIELDS; next = queue.pop()) {
-    const field = source.dict(next.object);
+    const field = source.dict(next);
     if (!field || seen.has(field)) continue;
     seen.add(field);
-    const type = source.name(field.get("FT")) ?? next.type;
     // Without a name it is only a widget of the field above it.
-    if (field.has("T")) fields.count++;
-    if (type === "Sig" && source.resolve(field.get("V")) !== null) fields.signed++;
-    for (const kid of source.array(field.get("Kids")) ?? []) queue.push({ object: kid, type });
+    if (field.has("T")) count++;
+    for (const kid of source.array(field.get("Kids")) ?? []) queue.push(kid);
   }
-  return fields;
+  return count;
 }
 
-function contentWarnings(file: PdfFile, fields: Fields): Warning[] {
+function contentWarnings(file: PdfFile, fields: number): Warning[] {
   const warnings: Warning[] = [];
-  if (fields.signed > 0 || isMarkedSigned(file)) {
+  const signatures = countSignatures(file);
+  if (signatures > 0) {
     const message = "The document is already signed; stamping pages ends the validity of that signature.";
-    warnings.push({ code: "already-signed", message, count: Math.max(1, fields.signed) });
+    warnings.push({ code: "already-signed", message, count: signatures });
   }
-  if (fields.count > 0) {
+  if (fields > 0) {
     const message = "The document has form fields of its own; they are kept, but recipients do not fill them in.";
-    warnings.push({ code: "form-fields", message, count: fields.count });
+    warnings.push({ code: "form-fields", message, count: fields });
   }
   if (file.dict(file.catalog.get("Collection"))) {
     warnings.push({ code: "portfolio", message: "This is a portfolio; only its cover pages are used." });

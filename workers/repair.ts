@@ -130,10 +130,26 @@ function hasSoundTree(source: Document): boolean {
   }
 }
 
-/** Whether the document says of itself that others signed it, be it without a signature. */
-export function isMarkedSigned(source: Document): boolean {
+/** Whether the document says of itself that others signed it, be it without a signature: anybody can write that. */
+function isMarkedSigned(source: Document): boolean {
   const flags = source.number(source.dict(source.catalog.get("AcroForm"))?.get("SigFlags")) ?? 0;
   return (flags & 1) === 1 || source.dict(source.catalog.get("Perms")) !== null;
+}
+
+/**
+ * How many signatures are in the file that a change would end: values of signature fields, and usage rights, that name the bytes they
+ * are over. Neither a flag nor an empty field is one.
+ * @throws PdfError
+ */
+export function countSignatures(file: PdfFile): number {
+  const signs = (value: PdfObject | undefined): boolean => {
+    const range = file.array(file.dict(value)?.get("ByteRange"));
+    return range !== null && range.length > 0;
+  };
+  const inFields = [...signatureFields(file)].filter(({ value }) => signs(value)).length;
+  const perms = file.dict(file.catalog.get("Perms"));
+  // A certification is the value of a field as well.
+  return inFields > 0 ? inFields : [...(perms?.map.values() ?? [])].filter(signs).length;
 }
 
 /** Says nothing any more of signatures that are gone. */
@@ -152,7 +168,8 @@ async function isFit(file: PdfFile, pages: readonly PdfPage[]): Promise<boolean>
     await trySealing(file, pages.length);
     return true;
   } catch (error) {
-    if (error instanceof PdfError) return false;
+    // Written anew it would be as complex, and cost as much again.
+    if (error instanceof PdfError && error.code !== "too-complex") return false;
     throw error;
   }
 }

@@ -21,6 +21,9 @@ type Sheet = { width: number; height: number; items: Item[] };
 
 const MAX_DRAWINGS = 5_000;
 const MAX_TEXT = 2_000_000;
+const COMPRESS_ABOVE = 400;
+/** Of content that is not known to the end: most is balanced. */
+const UNKNOWN: Ending = { open: 0, extra: 0, closing: "", completed: null, pictureLost: false };
 const PICTURE_LOST = "This page breaks off inside a picture, which programs show in different ways; it was left out.";
 
 /**
@@ -48,7 +51,8 @@ export async function stamp(input: Input): Promise<TaskResult<"stamp">> {
       const { contents, warning } = removeUnder(page);
       if (warning) warnings.push(warning);
       warnings.push(...annotationsInFront(file, page, input.drawings));
-      const ending = endingOf(file, page);
+      const known = endingOf(file, page);
+      const ending = typeof known === "string" ? UNKNOWN : known;
       if (ending.pictureLost) warnings.push({ code: "picture-left-out", message: PICTURE_LOST, page: page.index + 1 });
       drawOver(revision, file, page, ending, contents, own, forms, guards);
     }
@@ -180,12 +184,13 @@ function drawOver(
   revision: Revision,
   file: PdfFile,
   page: PdfPage,
-  { open, extra, closing, completed }: Ending,
+  ending: Ending,
   contents: PdfRef | null,
   layers: readonly Layer[],
   forms: readonly PdfRef[],
   guards: Map<number, PdfRef>,
 ): void {
+  const { open, extra, closing, completed } = ending;
   const resources = new PdfDict(page.resources?.map ?? []);
   const { height } = displayedSize(page);
   const body = layers.map((layer) => {
@@ -196,18 +201,34 @@ function drawOver(
     return "sheet" in layer ? `/${key} Do` : `q ${placement(layer.picture, layer.drawing, height)} cm /${key} Do Q`;
   });
   // What Q restores is as it should be, if all readers count q and Q as we do; where that would show, nothing hangs on it.
-  const doubtful = closing !== "" || completed !== null || extra > 0 || hasTransparency(file, page);
+  const doubtful =
+    ending === UNKNOWN || closing !== "" || completed !== null || extra > 0 || hasTransparency(file, page);
   const reset = doubtful ? `/${addResource(revision, resources, "ExtGState", opaque(revision))} gs ` : "";
   const restore = `${closing}${"Q ".repeat(1 + open)}`;
   const content = `${restore}\nq ${reset}${numbers(...fromDisplay(page))} cm\n${body.join("\n")}\nQ\n`;
-  const guard = guards.get(extra) ?? revision.addStream(new PdfDict(), Buffer.from(`${"q ".repeat(1 + extra)}\n`));
+  const saves = `${"q ".repeat(1 + extra)}\n`;
+  const guard = guards.get(extra) ?? added(revision, saves);
   guards.set(extra, guard);
-  const own = revision.addStream(new PdfDict(), Buffer.from(content, "latin1"), content.length > 400);
-  const anew = contents ?? (completed && revision.addStream(new PdfDict(), completed, true));
+  const own = added(revision, content);
+  const anew = contents ?? (completed && completedOnce(revision, completed));
   const old = anew ?? page.dict.get("Contents");
   const streams: PdfObject[] = revision.array(old) ?? (old instanceof PdfRef && revision.stream(old) ? [old] : []);
   const drawn = [guard, ...streams, own];
   revision.set(page.ref, page.dict.clone().set("Contents", drawn).set("Resources", resources));
+}
+
+const added = (revision: Revision, content: string): PdfRef =>
+  revision.addStream(new PdfDict(), Buffer.from(content, "latin1"), content.length > COMPRESS_ABOVE);
+
+const completions = new WeakMap<Revision, Map<Uint8Array, PdfRef>>();
+
+/** Content that pages share is written anew once. */
+function completedOnce(revision: Revision, completed: Uint8Array): PdfRef {
+  const known = completions.get(revision) ?? new Map<Uint8Array, PdfRef>();
+  completions.set(revision, known);
+  const ref = known.get(completed) ?? revision.addStream(new PdfDict(), completed, true);
+  known.set(completed, ref);
+  return ref;
 }
 
 /** @returns the name by which the page's content refers to it */

@@ -1,9 +1,9 @@
-import { globSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { callsOf, reachedFrom } from "../../scripts/called-programs.ts";
-import { describeLeftOut, leftOutOf, type Machine } from "../../scripts/left-out.ts";
+import { describeLeftOut, leftOutOf, type Machine, whyFailed } from "../../scripts/left-out.ts";
 import * as tables from "../../scripts/system-packages.ts";
 
 /** Programs that tests and scripts call, against the table of what `npm test` installs. */
@@ -113,4 +113,14 @@ test("without root, files that give something to another user are left out; wher
   const left = leftOutOf(tests, { ...whole, hidden: "others may not read it" }).map(({ file }) => file);
   const asAnother = ["console/states", "faults/other-owner", "features/backup/denied-verify", "features/backup/silent"];
   expect(left.sort()).toEqual(asAnother.map(testOf));
+});
+
+test("a run is a failure when nothing passed, and where it must be complete when a file was left out", () => {
+  const leftOut = [{ file: keys, needs: ["pkcs11-tool"] }];
+  const passed = { passed: 1, failed: 0, leftOut: [] };
+  expect([whyFailed(passed, true), whyFailed({ ...passed, leftOut }, false)]).toEqual([null, null]);
+  expect(whyFailed({ ...passed, leftOut }, true)).toBe("--complete: 1 file left out");
+  expect(whyFailed({ ...passed, failed: 1 }, false)).toBe("1 failed");
+  expect(whyFailed({ passed: 0, failed: 0, leftOut }, false)).toBe("nothing ran that passed");
+  expect(readFileSync(path.join(root, ".ci/run"), "utf8")).toMatch(/^npm test -- --complete$/m);
 });

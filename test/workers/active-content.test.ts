@@ -221,6 +221,19 @@ describe("a document that others signed", () => {
   });
 });
 
+test.each([
+  "/AcroForm<</Fields[]/SigFlags 1>>",
+  "/AcroForm<</Fields[<</FT/Sig/T(here)>>]/SigFlags 3>>",
+  "/Perms<</DocMDP<<>>>>",
+])("a document that only says that it is signed is altered like any other: %s", async (entries) => {
+  const upload = contract(catalog(`/OpenAction ${script}${entries}`));
+  const { pdf, warnings } = await accepted(upload, "remove");
+  expect(Buffer.from(pdf ?? "").toString("latin1")).not.toContain("/JavaScript");
+  expect(pdf).not.toBeNull();
+  const codes = warnings.map(({ code }) => code).filter((code) => code !== "form-fields");
+  expect(codes).toEqual(["javascript-removed"]);
+});
+
 describe("costs no more than its size deserves:", () => {
   const MANY = 20_000;
   const chain: Record<number, string> = { ...link("10 0 R") };

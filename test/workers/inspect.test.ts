@@ -60,12 +60,24 @@ describe("accepted as they are", () => {
       made.getForm().createTextField("name").addToPage(made.getPage(0));
     });
     expect(await accepted(form)).toMatchObject({ hasFormFields: true, warnings: [{ code: "form-fields", count: 1 }] });
-    const signed = await document((made) => {
-      const value = made.context.register(made.context.obj({ Type: "Sig", Filter: "Adobe.PPKLite" }));
-      const field = made.context.register(made.context.obj({ FT: "Sig", T: PDFString.of("s"), V: value }));
-      made.catalog.set(PDFName.of("AcroForm"), made.context.obj({ Fields: [field], SigFlags: 3 }));
+    const signedWith = (value: Record<string, number[]>) =>
+      document((made) => {
+        const about = made.context.register(made.context.obj({ Type: "Sig", Filter: "Adobe.PPKLite", ...value }));
+        const field = made.context.register(made.context.obj({ FT: "Sig", T: PDFString.of("s"), V: about }));
+        made.catalog.set(PDFName.of("AcroForm"), made.context.obj({ Fields: [field], SigFlags: 3 }));
+      });
+    const codes = async (pdf: Uint8Array) => (await accepted(pdf)).warnings.map(({ code }) => code);
+    expect(await codes(await signedWith({ ByteRange: [0, 10, 20, 30] }))).toEqual(["already-signed", "form-fields"]);
+    // Not a signature yet: it names no bytes.
+    expect(await codes(await signedWith({}))).toEqual(["form-fields"]);
+    const prepared = contract({
+      1: "<</Type/Catalog/Pages 2 0 R/AcroForm<</SigFlags 3/Fields[<</FT/Sig/T(here)>>]>>>>",
     });
-    expect((await accepted(signed)).warnings.map(({ code }) => code)).toEqual(["already-signed", "form-fields"]);
+    expect(await codes(prepared)).toEqual(["form-fields"]);
+    const usageRights = contract({
+      1: "<</Type/Catalog/Pages 2 0 R/Perms<</UR3<</Type/Sig/ByteRange[0 10 20 30]/Contents<00>>>>>>>",
+    });
+    expect(await codes(usageRights)).toEqual(["already-signed"]);
   });
 });
 

@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import { deflateSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { inspect } from "../../workers/inspect.ts";
 import { endingOf } from "../../workers/pdf/content.ts";
@@ -59,7 +60,9 @@ function ending(content: string) {
   const file = openPdf(page(content));
   const [first] = file.pages();
   if (!first) throw new Error("no page");
-  const { completed, ...rest } = endingOf(file, first);
+  const found = endingOf(file, first);
+  if (typeof found === "string") throw new Error(found);
+  const { completed, ...rest } = found;
   return { ...rest, completed: completed && Buffer.from(completed).toString("latin1") };
 }
 
@@ -85,6 +88,9 @@ describe("what a page leaves open", () => {
     ["BI /W 4 /H 1 /BPC 8 /CS /G ID  EI  EI Q", { extra: 1 }],
     ["BI /W 4 /F /Fl ID x EI \x01\x02\x03 EI Q Q", { extra: 2 }],
     [`S ${"[".repeat(300)} Q`, { completed: "S " }],
+    [`S ${"(".repeat(300)} Q`, { completed: "S " }],
+    [`S [ ${"(".repeat(300)} Q`, { completed: "S " }],
+    [`S ${"(".repeat(300)}${")".repeat(300)} Q`, { extra: 1 }],
   ])("%s", (content, expected) => {
     const found = ending(content);
     if (content.startsWith("q 1 0")) expect(found).toEqual({ ...clean, open: 1, closing: "\n" });
@@ -100,6 +106,89 @@ describe("what a page leaves open", () => {
       expect(process.cpuUsage().user - started, part).toBeLessThan(2_000_000);
     }
   });
+});
+
+/** Pages whose /Contents is written as given, and objects from 1000 on. */
+function manyPages(contents: string[], objects: Record<number, string>, entries = ""): Uint8Array {
+  const kids = contents.map((_, index) => `${index + 10} 0 R`).join(" ");
+  const pages = contents.map((own, index) => [
+    index + 10,
+    `<</Type/Page/Parent 2 0 R/MediaBox[0 0 200 200]/Contents ${own}${entries}>>`,
+  ]);
+  return rawPdf({
+    1: "<</Type/Catalog/Pages 2 0 R>>",
+    2: `<</Type/Pages/Kids[${kids}]/Count ${contents.length}>>`,
+    ...Object.fromEntries(pages),
+    ...objects,
+  });
+}
+
+const deflated = (content: string): string => packed(deflateSync(Buffer.from(content)));
+const packed = (data: Uint8Array): string =>
+  `<</Filter/FlateDecode/Length ${data.length}>>\nstream\n${Buffer.from(data).toString("latin1")}\nendstream`;
+const plain = (content: string): string => `<</Length ${content.length}>>\nstream\n${content}\nendstream`;
+const dot: Drawing = { kind: "dot", page: 1, x: 20, y: 20, width: 20, height: 20 };
+
+describe("content that is too much to be ended", () => {
+  test.each(["BX ", "/A BMC ", "q ", "Q "])("is refused at the upload, on any page: %s", async (part) => {
+    const pdf = (count: number) =>
+      manyPages(["1000 0 R", "1001 0 R", "1000 0 R"], {
+        1000: plain("0 0 m 9 9 l S"),
+        1001: deflated(part.repeat(count)),
+      });
+    const found = await inspect({ pdf: pdf(200_000), maxPages: 10 });
+    expect(found).toMatchObject({ ok: false, error: { code: "too-complex" } });
+    // What was accepted before stays as it was.
+    const { tail } = await stamped(pdf(200_000), { ...dot, page: 2 });
+    expect(tail.length).toBeLessThan(2000);
+    expect(await inspect({ pdf: pdf(4000), maxPages: 10 })).toMatchObject({ ok: true });
+    expect((await stamped(pdf(4000), { ...dot, page: 2 })).tail.length).toBeLessThan(2000);
+  });
+
+  test("a page too large to be read is stamped as if it were balanced, with what makes drawing transparent taken back", async () => {
+    const pdf = page("");
+    const large = manyPages(["1000 0 R"], { 1000: deflated(`q ${" ".repeat(17 * 1024 * 1024)}`) });
+    expect(await inspect({ pdf: large, maxPages: 10 })).toMatchObject({ ok: true });
+    const states = async (source: Uint8Array) => {
+      const file = openPdf((await stamped(source, dot)).pdf);
+      return file.dict(file.pages()[0]?.resources?.get("ExtGState"))?.map.size;
+    };
+    expect([await states(pdf), await states(large)]).toEqual([undefined, 1]);
+  });
+
+  test("hundreds of large pages, together more than is read", async () => {
+    const contents = Array.from({ length: 300 }, (_, index) => `${1000 + index} 0 R`);
+    const stream = deflated(`${"0 0 m 9 9 l S\n".repeat(30_000)}% ${" ".repeat(600_000)}\n`);
+    const objects = contents.map((_, index) => [1000 + index, stream]);
+    const pdf = manyPages(contents, Object.fromEntries(objects));
+    const started = process.cpuUsage().user;
+    expect(await inspect({ pdf, maxPages: 1000 })).toMatchObject({ ok: true });
+    const drawings = contents.map((_, index): Drawing => ({ ...dot, page: index + 1 }));
+    expect((await stamp({ pdf, drawings, watermark: null, at: AT })).ok).toBe(true);
+    expect(process.cpuUsage().user - started).toBeLessThan(30_000_000);
+  }, 60_000);
+
+  test("content that pages share is read and completed once", async () => {
+    const shared = `${"0 0 m 9 9 l S\n".repeat(1_000_000)}(`;
+    const pdf = manyPages(Array(500).fill("1000 0 R"), { 1000: plain(shared) });
+    const started = process.cpuUsage().user;
+    const drawings = Array.from({ length: 500 }, (_, index): Drawing => ({ ...dot, page: index + 1 }));
+    const { tail } = await stamped(pdf, ...drawings);
+    expect(process.cpuUsage().user - started).toBeLessThan(5_000_000);
+    expect(tail.length).toBeLessThan(500_000);
+  });
+});
+
+test("corrupt content costs no more than sound content", async () => {
+  const corrupt = deflateSync(Buffer.alloc(15 * 1024 * 1024, 0x20));
+  corrupt.fill(0xff, corrupt.length - 40);
+  const stream = packed(corrupt);
+  const contents = Array.from({ length: 300 }, (_, index) => `${1000 + index} 0 R`);
+  const pdf = manyPages(contents, Object.fromEntries(contents.map((_, index) => [1000 + index, stream])));
+  const started = process.cpuUsage().user;
+  const drawings = contents.map((_, index): Drawing => ({ ...dot, page: index + 1 }));
+  await stamped(pdf, ...drawings);
+  expect(process.cpuUsage().user - started).toBeLessThan(10_000_000);
 });
 
 test("an ordinary page gets two small streams around its content and nothing else", async () => {
@@ -137,6 +226,26 @@ describe("annotations in front of what is stamped", () => {
     ["a highlight", "/Subtype/Highlight/Rect[0 0 200 200]/AP<</N 5 0 R>>", 0],
   ])("%s", async (_name, annotation, count) => {
     expect(await warned(annotation)).toEqual(count === 0 ? [] : [["annotation-in-front", 1, count]]);
+  });
+
+  test("an appearance that many annotations share is read once, also without a filter", async () => {
+    const list = `[${"1001 0 R ".repeat(1000)}${"1002 0 R ".repeat(1000)}]`;
+    const pdf = manyPages(
+      Array(100).fill("1000 0 R"),
+      {
+        1000: plain("0 0 m"),
+        1001: "<</Type/Annot/Subtype/Stamp/Rect[0 0 200 200]/AP<</N 1003 0 R>>>>",
+        1002: "<</Type/Annot/Subtype/Stamp/Rect[0 0 200 199]/AP<</N 1004 0 R>>>>",
+        1003: deflated("0 0 m ".repeat(170_000)),
+        1004: plain("0 0 m ".repeat(5_000_000)),
+      },
+      `/Annots ${list}`,
+    );
+    const started = process.cpuUsage().user;
+    const found = await inspect({ pdf, maxPages: 1000 });
+    expect(process.cpuUsage().user - started).toBeLessThan(10_000_000);
+    // Too long to be looked at counts as filled, on as many pages as are looked at.
+    expect(found.ok && found.value.warnings.map(({ code }) => code)).toEqual(Array(10).fill("annotation-over-page"));
   });
 
   test("an upload is warned of those that cover much of a page", async () => {

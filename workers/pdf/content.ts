@@ -3,8 +3,9 @@
  * is drawn after it would not be seen, or not as it should be?
  */
 import { isText, plainLength } from "./content-stream.ts";
-import { type ObjectSource, PdfDict, PdfError, PdfName, PdfStream } from "./objects.ts";
-import { isRegular, isSpace, Parser } from "./parser.ts";
+import { decodeStream } from "./filters.ts";
+import { PdfDict, PdfError, PdfName, type PdfObject, PdfStream } from "./objects.ts";
+import { type Budget, isRegular, isSpace, Parser } from "./parser.ts";
 import type { PdfFile, PdfPage } from "./reader.ts";
 
 export type Ending = {
@@ -20,47 +21,107 @@ export type Ending = {
   pictureLost: boolean;
 };
 
-const MAX_CONTENT = 64 * 1024 * 1024;
+/** `too-large` to be read; `too-many` operators would be needed to end what is open. */
+export type UnknownEnding = "too-large" | "too-many";
+
+/** Bytes of one page, decoded. */
+const MAX_CONTENT = 16 * 1024 * 1024;
+/** Bytes of all pages of a file, decoded; content that several pages share counts once. */
+const MAX_TOTAL = 256 * 1024 * 1024;
+const MAX_AT_UPLOAD = 64 * 1024 * 1024;
+/** Of completed content that is kept in case other pages share it. */
+const MAX_KEPT = 64 * 1024 * 1024;
+/** Saves, restores, marks and sections, each. */
+const MAX_OPEN = 4000;
+/** Also of parentheses in a string that does not end. */
 const MAX_BRACKETS = 256;
 const SEPARATOR = Buffer.from("\n");
 const FILTERS = new Set(
   "FlateDecode Fl LZWDecode LZW ASCII85Decode A85 ASCIIHexDecode AHx RunLengthDecode RL".split(" "),
 );
 
+type Reading = {
+  budget: Budget;
+  kept: number;
+  /** By what /Contents refers to: a stream or a list of them. */
+  known: Map<PdfObject, Ending | UnknownEnding>;
+};
+/** The file's own budget is for what cannot be done without; this is read on top of it. */
+const readings = new WeakMap<PdfFile, Reading>();
+
 /**
- * Reads all of the page's streams as one. What readers cannot decode either counts as empty.
- * @throws PdfError `too-complex` for content above 64 MB
+ * Reads all of the page's streams as one; content that pages share is read once. What readers cannot decode either counts
+ * as empty. Never fails because of what is in the content: documents that were accepted must stay stampable.
+ * @param total bytes that are read of all of the file's pages together; the first call decides
  */
-export function endingOf(file: PdfFile, page: PdfPage): Ending {
+export function endingOf(file: PdfFile, page: PdfPage, total = MAX_TOTAL): Ending | UnknownEnding {
+  const reading = readings.get(file) ?? {
+    budget: { objects: 0, scan: 0, inflate: total },
+    kept: 0,
+    known: new Map(),
+  };
+  readings.set(file, reading);
+  const contents = contentsOf(file, page);
+  const known = reading.known.get(contents);
+  if (known !== undefined) return known;
+  const ending = read(file, contents, reading.budget);
+  const size = typeof ending === "string" ? 0 : (ending.completed?.length ?? 0);
+  if (reading.kept + size <= MAX_KEPT) {
+    reading.kept += size;
+    reading.known.set(contents, ending);
+  }
+  return ending;
+}
+
+function read(file: PdfFile, contents: PdfObject, budget: Budget): Ending | UnknownEnding {
   const parts: Uint8Array[] = [];
   let room = MAX_CONTENT;
-  for (const stream of streamsOf(file, page)) {
+  for (const stream of streamsOf(file, contents)) {
+    if (--room < 0 || budget.inflate <= 0) return "too-large";
     try {
-      const part = file.decode(stream, room, true);
+      const part = decodeStream(file, stream, budget, room, true);
       room -= part.length;
+      // Decoded or not, it is looked at.
+      if (part === stream.raw) budget.inflate -= part.length;
       parts.push(part, SEPARATOR);
     } catch (error) {
-      if (!(error instanceof PdfError) || error.code === "too-complex") throw error;
+      if (!(error instanceof PdfError)) throw error;
+      if (error.code === "too-complex") return "too-large";
     }
   }
   return new Scan(parts.length === 2 && parts[0] ? parts[0] : Buffer.concat(parts)).ending();
 }
 
-/** @throws PdfError `damaged` for content in a filter that makes none, as those for pictures do: readers differ in what they show. */
-export function requireContent(source: ObjectSource, page: PdfPage): void {
-  for (const { dict } of streamsOf(source, page)) {
-    const filters = source.array(dict.get("Filter")) ?? [dict.get("Filter") ?? null];
-    for (const filter of filters) {
-      const name = source.resolve(filter);
-      if (name === null || (name instanceof PdfName && FILTERS.has(name.value))) continue;
-      throw new PdfError("damaged", `the content of page ${page.index + 1} is not stored as content may be`);
+/**
+ * Looks at the page's content before the document is accepted.
+ * @throws PdfError `damaged` for content in a filter that makes none, as those for pictures do: readers differ in what they
+ * show; `too-complex` when it leaves thousands of things open.
+ */
+export function requireContent(file: PdfFile, page: PdfPage): void {
+  const contents = contentsOf(file, page);
+  if (readings.get(file)?.known.has(contents) !== true) {
+    for (const { dict } of streamsOf(file, contents)) {
+      const filters = file.array(dict.get("Filter")) ?? [dict.get("Filter") ?? null];
+      for (const filter of filters) {
+        const name = file.resolve(filter);
+        if (name === null || (name instanceof PdfName && FILTERS.has(name.value))) continue;
+        throw new PdfError("damaged", `the content of page ${page.index + 1} is not stored as content may be`);
+      }
     }
+  }
+  if (endingOf(file, page, MAX_AT_UPLOAD) === "too-many") {
+    throw new PdfError("too-complex", `the content of page ${page.index + 1} leaves too much open`);
   }
 }
 
-function streamsOf(source: ObjectSource, page: PdfPage): PdfStream[] {
-  const contents = source.resolve(page.dict.get("Contents"));
-  const items = Array.isArray(contents) ? contents.map((item) => source.resolve(item)) : [contents];
+/** The same object for all pages that share their content. */
+function contentsOf(file: PdfFile, page: PdfPage): PdfObject {
+  const contents = file.resolve(page.dict.get("Contents"));
+  return Array.isArray(contents) && contents.length === 1 ? file.resolve(contents[0]) : contents;
+}
+
+function streamsOf(file: PdfFile, contents: PdfObject): PdfStream[] {
+  const items = Array.isArray(contents) ? contents.map((item) => file.resolve(item)) : [contents];
   return items.filter((item) => item instanceof PdfStream);
 }
 
@@ -83,8 +144,9 @@ class Scan {
   #search: number;
   /** What ends the token in which the content breaks off. */
   #missing: string | null = null;
-  /** Where an inline image begins whose data cannot be completed; -1 for none. */
-  #lost = -1;
+  /** From where on nothing can be completed; -1 for nowhere. */
+  #cut = -1;
+  #pictureLost = false;
   #comment = false;
 
   constructor(bytes: Uint8Array) {
@@ -98,34 +160,34 @@ class Scan {
         const end = endOfWord(bytes, at);
         at = this.#word(at, end);
       }
-      if (this.#brackets.length > MAX_BRACKETS) break;
+      if (this.#brackets.length > MAX_BRACKETS) {
+        // Nobody reads so many brackets, nor what is behind them.
+        this.#cut = this.#outermost;
+        break;
+      }
     }
   }
 
-  ending(): Ending {
+  ending(): Ending | UnknownEnding {
     const [own, inside] = [this.#tally, this.#inside];
-    const hopeless = this.#brackets.length > MAX_BRACKETS;
     if (this.#image >= 0) this.#missing = "\n/X 0 ID \nEI";
     let completed: Uint8Array | null = null;
-    // Nobody reads so many brackets, nor what is behind them.
-    if (hopeless) completed = this.#bytes.subarray(0, this.#outermost);
-    else if (this.#lost >= 0) completed = this.#bytes.subarray(0, this.#lost);
+    if (this.#cut >= 0) completed = this.#bytes.subarray(0, this.#cut);
     else if (this.#missing !== null || this.#brackets.length > 0) {
       const end = `${this.#missing ?? ""}\n${this.#brackets.toReversed().join(" ")}\n`;
       completed = Buffer.concat([this.#bytes, Buffer.from(end, "latin1")]);
     }
     const marks = own.marks + inside.marks;
     const sections = own.sections + inside.sections;
-    const words = [own.path || inside.path ? ["n"] : [], own.text || inside.text ? ["ET"] : []].flat();
-    words.push(...Array<string>(marks).fill("EMC"), ...Array<string>(sections).fill("EX"));
-    return {
-      // More restores than saves do no harm, so that both ways of reading operators in brackets are provided for.
-      open: own.saves + inside.saves,
-      extra: own.restores + inside.restores,
-      closing: (this.#comment && !completed ? "\n" : "") + words.map((word) => `${word} `).join(""),
-      completed,
-      pictureLost: this.#lost >= 0,
-    };
+    // More restores than saves do no harm, so that both ways of reading operators in brackets are provided for.
+    const open = own.saves + inside.saves;
+    const extra = own.restores + inside.restores;
+    if (Math.max(open, extra, marks, sections) > MAX_OPEN) return "too-many";
+    const path = own.path || inside.path ? "n " : "";
+    const text = own.text || inside.text ? "ET " : "";
+    const line = this.#comment && !completed ? "\n" : "";
+    const closing = `${line}${path}${text}${"EMC ".repeat(marks)}${"EX ".repeat(sections)}`;
+    return { open, extra, closing, completed, pictureLost: this.#pictureLost };
   }
 
   /** @returns where to go on */
@@ -133,10 +195,10 @@ class Scan {
     const bytes = this.#bytes;
     switch (byte) {
       case 0x28: {
-        const end = endOfString(bytes, at);
-        if (end >= 0) return end;
-        this.#missing = `\n${")".repeat(openParentheses(bytes, at))}`;
-        return bytes.length;
+        const { end, open } = endOfString(bytes, at);
+        if (open > MAX_BRACKETS) this.#cut = this.#brackets.length > 0 ? this.#outermost : at;
+        else if (open > 0) this.#missing = `\n${")".repeat(open)}`;
+        return end;
       }
       case 0x25: {
         const end = endOfComment(bytes, at);
@@ -226,7 +288,10 @@ class Scan {
     }
     if (fallback >= 0) return fallback;
     if (length !== null && start + length <= bytes.length) this.#missing = "\nEI";
-    else this.#lost = begin;
+    else {
+      this.#cut = begin;
+      this.#pictureLost = true;
+    }
     return bytes.length;
   }
 }
@@ -292,25 +357,14 @@ function endOfComment(bytes: Uint8Array, from: number): number {
   return at;
 }
 
-/** Behind the string; -1 when it does not end. */
-function endOfString(bytes: Uint8Array, from: number): number {
-  let depth = 0;
+/** Behind the string, and how many of its parentheses are open there: more than none only at the end of `bytes`. */
+function endOfString(bytes: Uint8Array, from: number): { end: number; open: number } {
+  let open = 0;
   for (let at = from; at < bytes.length; at++) {
     const byte = bytes[at];
     if (byte === 0x5c) at++;
-    else if (byte === 0x28) depth++;
-    else if (byte === 0x29 && --depth === 0) return at + 1;
+    else if (byte === 0x28) open++;
+    else if (byte === 0x29 && --open === 0) return { end: at + 1, open };
   }
-  return -1;
-}
-
-function openParentheses(bytes: Uint8Array, from: number): number {
-  let depth = 0;
-  for (let at = from; at < bytes.length; at++) {
-    const byte = bytes[at];
-    if (byte === 0x5c) at++;
-    else if (byte === 0x28) depth++;
-    else if (byte === 0x29) depth--;
-  }
-  return depth;
+  return { end: bytes.length, open };
 }

@@ -5,16 +5,19 @@ import { ascii85, asciiHex, lzw, runLength } from "./older-filters.ts";
 import type { Budget } from "./parser.ts";
 
 const ABSOLUTE_LIMIT = 64 * 1024 * 1024;
+/** What a filter makes of a byte at most (LZW; deflate makes 1032). */
+const MAX_RATIO = 4096;
 
 /**
- * The decoded bytes of a stream, never more than `limit` (bytes); with `lenient`, of bad data what comes before the fault.
+ * The decoded bytes of a stream, never more than `limit` (bytes; those of a stream without filters have no other limit);
+ * with `lenient`, of bad data what comes before the fault, and the work on what fails is charged as well.
  * @throws PdfError `unsupported` for another filter, `too-complex` above the limit, `damaged` for bad data.
  */
 export function decodeStream(
   source: ObjectSource,
   stream: PdfStream,
   budget: Budget,
-  limit = ABSOLUTE_LIMIT,
+  limit?: number,
   lenient = false,
 ): Uint8Array {
   const filters = source.array(stream.dict.get("Filter")) ?? [stream.dict.get("Filter") ?? null];
@@ -25,25 +28,31 @@ export function decodeStream(
     const value = source.resolve(filter);
     if (value === null) return;
     const parm = source.dict(parms[index]);
-    const allowed = Math.min(limit, budget.inflate, ABSOLUTE_LIMIT);
+    const allowed = Math.min(limit ?? ABSOLUTE_LIMIT, budget.inflate, ABSOLUTE_LIMIT);
     if (allowed <= 0) throw new PdfError("too-complex", "too much compressed data");
-    bytes = undone(source.name(value), bytes, allowed, {
-      lenient,
-      early: source.number(parm?.get("EarlyChange")) !== 0,
-    });
+    const early = source.number(parm?.get("EarlyChange")) !== 0;
+    try {
+      bytes = undone(source.name(value), bytes, allowed, { lenient, early, budget });
+    } catch (error) {
+      // Who is lenient goes on to the next stream.
+      if (lenient) budget.inflate -= Math.min(allowed, MAX_RATIO * bytes.length);
+      throw error;
+    }
     budget.inflate -= bytes.length;
     if (parm) bytes = unpredict(bytes, source, parm);
   });
+  if (limit !== undefined && bytes.length > limit) throw new PdfError("too-complex", "a stream is too large");
   return bytes;
 }
 
-type Manner = { lenient: boolean; early: boolean };
+type Manner = { lenient: boolean; early: boolean; budget: Budget };
 
-function undone(filter: string | null, bytes: Uint8Array, limit: number, { lenient, early }: Manner): Uint8Array {
+function undone(filter: string | null, bytes: Uint8Array, limit: number, manner: Manner): Uint8Array {
+  const { lenient, early, budget } = manner;
   switch (filter) {
     case "FlateDecode":
     case "Fl":
-      return lenient ? inflateSoundPart(bytes, limit) : inflate(bytes, limit);
+      return lenient ? inflateSoundPart(bytes, limit, budget) : inflate(bytes, limit);
     case "LZWDecode":
     case "LZW":
       return lzw(bytes, limit, early);
@@ -62,7 +71,7 @@ function undone(filter: string | null, bytes: Uint8Array, limit: number, { lenie
 }
 
 /** Readers show what they could inflate before the data went wrong; a wrong checksum at the end is nothing to them. */
-function inflateSoundPart(bytes: Uint8Array, limit: number): Uint8Array {
+function inflateSoundPart(bytes: Uint8Array, limit: number, budget: Budget): Uint8Array {
   try {
     return inflate(bytes, limit);
   } catch (error) {
@@ -70,17 +79,24 @@ function inflateSoundPart(bytes: Uint8Array, limit: number): Uint8Array {
   }
   let best: Uint8Array = new Uint8Array();
   let work = 0;
-  for (let low = 0, high = bytes.length - 1; low <= high; ) {
-    const middle = (low + high) >> 1;
-    work += middle + best.length;
-    if (work > ABSOLUTE_LIMIT) throw new PdfError("too-complex", "a compressed stream is too large and corrupt");
-    try {
-      best = inflate(bytes.subarray(0, middle), limit);
-      low = middle + 1;
-    } catch (error) {
-      if (!(error instanceof PdfError) || error.code !== "damaged") throw error;
-      high = middle - 1;
+  let tries = 1;
+  try {
+    for (let low = 0, high = bytes.length - 1; low <= high; ) {
+      const middle = (low + high) >> 1;
+      work += middle + best.length;
+      tries++;
+      if (work > ABSOLUTE_LIMIT) throw new PdfError("too-complex", "a compressed stream is too large and corrupt");
+      try {
+        best = inflate(bytes.subarray(0, middle), limit);
+        low = middle + 1;
+      } catch (error) {
+        if (!(error instanceof PdfError) || error.code !== "damaged") throw error;
+        high = middle - 1;
+      }
     }
+  } finally {
+    // Each try came about as far as the best.
+    budget.inflate -= tries * best.length;
   }
   return best;
 }

@@ -113,8 +113,8 @@ export class PdfFile extends ObjectSource {
   }
 
   /** The decoded bytes of a stream; see `decodeStream`. */
-  decode(stream: PdfStream, limit?: number, lenient?: boolean): Uint8Array {
-    return decodeStream(this, stream, this.#budget, limit, lenient);
+  decode(stream: PdfStream, limit?: number): Uint8Array {
+    return decodeStream(this, stream, this.#budget, limit);
   }
 
   /** All pages in order; each visited once. @throws PdfError `too-complex` or `damaged`. */

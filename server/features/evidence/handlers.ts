@@ -1,5 +1,5 @@
 import type { Deps } from "../../kernel/deps.ts";
-import { GiveUp, handle, type JobBinding, RetryLater } from "../../kernel/job-runner.ts";
+import { GiveUp, handle, type JobBinding, type JobContext, RetryLater } from "../../kernel/job-runner.ts";
 import { PoolBusy } from "../../kernel/pool.ts";
 import { showingDelay } from "../envelopes/delay.ts";
 import { loadEnvelope, markSealFailed } from "../envelopes/progress.ts";
@@ -11,6 +11,7 @@ import { stampSigned } from "./anchor-stamping.ts";
 import { scheduleAnchor, signNextAnchor } from "./anchoring.ts";
 import { tellCompleted } from "./completion.ts";
 import { extendSealed } from "./extending.ts";
+import { InvalidAgain, isGivenUp, oneMoreInvalid } from "./invalid-seals.ts";
 import {
   anchorLeaves,
   extendSeal,
@@ -21,7 +22,8 @@ import {
   stampAnchor,
   tellWitness,
 } from "./jobs.ts";
-import { countSeal, isFinal, SealFailure, sealCompleted } from "./sealing.ts";
+import { countSeal, isInDocument, SealFailure, sealCompleted } from "./sealing.ts";
+import { lastErrorOf } from "./store.ts";
 import { raiseNext, renewDue } from "./upkeep.ts";
 import { tell } from "./witnesses.ts";
 
@@ -29,8 +31,11 @@ export function handlers(deps: Deps): JobBinding[] {
   return [
     handle(
       sealEnvelope,
-      ({ envelope }, { signal, attempt }) => {
-        const work = patiently(sealCompleted(deps, envelope, signal)).catch((error: unknown) => judge(error, attempt));
+      ({ envelope }, context) => {
+        const { signal } = context;
+        const work = patiently(sealCompleted(deps, envelope, signal)).catch((error: unknown) =>
+          judge(deps, error, context),
+        );
         return awaitingKey(showingDelay(deps, { envelope, step: "seal", signal }, work));
       },
       {
@@ -77,11 +82,20 @@ async function awaitingKey<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/** The same document fails in the same way every time: it is left for the operator at once, who may try a newer version on it. */
-function judge(error: unknown, attempt: number): never {
-  const final = error instanceof RevisionFailed || (error instanceof SealFailure && isFinal(error, attempt));
-  if (final) throw new GiveUp(error.message, { cause: error });
-  throw error;
+/**
+ * The same document fails in the same way every time: it is left for the operator, who may try a newer version on it. At once when
+ * the cause is known to lie in it, and when seal after seal does not hold.
+ */
+async function judge(deps: Deps, error: unknown, { id, attempt }: JobContext): Promise<never> {
+  if (error instanceof RevisionFailed) throw new GiveUp(error.message, { cause: error });
+  if (!(error instanceof SealFailure)) throw error;
+  if (isInDocument(error)) throw new GiveUp(error.message, { cause: error });
+  if (error.code !== "seal-invalid") throw error;
+  const at = deps.clock.ts();
+  // A job that an operator queues again begins anew, and still has the failure that it died of.
+  const invalid = oneMoreInvalid(attempt > 1 ? await lastErrorOf(deps.db.read, id) : null, at);
+  if (isGivenUp(invalid, at)) throw new GiveUp(error.message, { cause: error });
+  throw new InvalidAgain(invalid, error);
 }
 
 /** Many seals at once are no failure of any of them. */

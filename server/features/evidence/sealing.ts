@@ -38,16 +38,9 @@ export class SealFailure extends Error {
 }
 
 const inTheDocument = new Set(["damaged", "too-complex", "page-out-of-range", "bad-image", "missing-font"]);
-const invalidSealsTried = 5;
 
-/**
- * Whether no further attempt can help: the cause lies in what is to be sealed, or seal after seal does not hold. Keys,
- * certificates and authorities can be put right while the seal waits.
- * @param attempt 1 for the first
- */
-export function isFinal({ code }: SealFailure, attempt: number): boolean {
-  return inTheDocument.has(code) || (code === "seal-invalid" && attempt >= invalidSealsTried);
-}
+/** Whether the cause lies in what is to be sealed. Keys, certificates and authorities can be put right while the seal waits. */
+export const isInDocument = ({ code }: SealFailure): boolean => inTheDocument.has(code);
 
 /**
  * Seals a completed envelope: certificate pages, PAdES signature with its time stamp, and the standalone certificate,

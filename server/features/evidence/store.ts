@@ -149,6 +149,12 @@ export async function hasJob(reader: Reader, name: string, payload: object): Pro
   return row !== undefined;
 }
 
+/** How the attempt before ended; null when none failed. */
+export async function lastErrorOf(reader: Reader, job: string): Promise<string | null> {
+  const row = await reader.selectFrom("jobs").select("last_error").where("id", "=", job).executeTakeFirst();
+  return row?.last_error ?? null;
+}
+
 /** Jobs that no further attempt is made for, but for those of these names. */
 export function listDeadJobs(
   reader: Reader,

@@ -57,7 +57,7 @@ export type FileReport = {
   testMode: boolean | null;
   /** What the look-up says; null for a bundle that cannot be read. */
   evidence: Known | null;
-  /** What the file certifies, when it is a certificate of completion and not a sealed document. */
+  /** What the file certifies, when it is a certificate of completion and not a sealed document, and its record names it. */
   certificateOf: { envelope: string; documentSha256: string } | null;
   /** Of a bundle: each file, and part of one, that proves nothing, or is not there. */
   unproven: BundleReport["unproven"];
@@ -158,7 +158,9 @@ export async function verifyFile(
   const tooComplex = seals.problems.includes("too-complex");
   const wrong = leaf === null && !tooComplex ? "unknown" : "invalid";
   const verdict = steps.some(({ ok }) => ok === false) ? wrong : holding;
-  const certificateOf = certificate ? certifiedBy(certificate) : null;
+  // Entries of the first versions name no certificate: then nothing but the server's word ties this file to the envelope.
+  const isNamed = steps.some(({ name, ok }) => name === "certificate" && ok === true);
+  const certificateOf = certificate && isNamed ? certifiedBy(certificate) : null;
   const about = { sha256: seals.sha256, size: bytes.length, certificateOf, unproven: [] };
   return { ...judged(verdict, steps), ...about, seals, testMode, evidence };
 }
