@@ -168,8 +168,7 @@ async function isFit(file: PdfFile, pages: readonly PdfPage[]): Promise<boolean>
     await trySealing(file, pages.length);
     return true;
   } catch (error) {
-    // Written anew it would be as complex, and cost as much again.
-    if (error instanceof PdfError && error.code !== "too-complex") return false;
+    if (error instanceof PdfError) return false;
     throw error;
   }
 }
