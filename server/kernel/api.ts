@@ -188,7 +188,7 @@ export function createApi(options: ApiOptions): Api {
     if (deps.config.checkResponses && "body" in reply && reply.status < 400)
       assertShape(endpoint, reply.status, reply.body);
     if ("events" in reply || "pieces" in reply) keepStream(ctx.res);
-    const prepared = prepareReply(reply, stateOf(ctx).request, endpoint.cache !== undefined);
+    const prepared = prepareReply(reply, requestOf(ctx), endpoint.cache !== undefined);
     if (prepared.status < 400) ctx.set("cache-control", endpoint.cache ?? "no-store");
     // What has begun cannot become a problem any more: cut off, the answer is seen to be incomplete.
     if (!("events" in reply) && prepared.body instanceof Readable) prepared.body.once("error", () => ctx.res.destroy());
@@ -275,7 +275,7 @@ export function createApi(options: ApiOptions): Api {
     } catch (error) {
       const problem = await toAppError(ctx, error);
       if (problem.code === "request-timeout") endAfterAnswer(ctx);
-      write(ctx, prepareReply(problemReply(ctx, problem), stateOf(ctx).request));
+      write(ctx, prepareReply(problemReply(ctx, problem), requestOf(ctx)));
     }
     ctx.res.once("close", () => {
       const seconds = (performance.now() - started) / 1000;
@@ -359,6 +359,9 @@ function goneSignal(ctx: Context): AbortSignal {
   else ctx.res.once("close", () => gone.abort());
   return gone.signal;
 }
+
+/** What decides how much of an answer is sent. */
+const requestOf = (ctx: Context) => ({ method: ctx.method, header: stateOf(ctx).request.header });
 
 function stateOf(ctx: Context): State {
   return ctx.state as State;

@@ -10,14 +10,15 @@ export type Prepared = {
   body: Buffer | string | Readable | null;
 };
 
-type Headers = { header: (name: string) => string | null };
+type Request = { method: string; header: (name: string) => string | null };
 
 /**
- * Turns what a use case answered into status, headers and body: conditional requests and ranges (RFC 9110 §13, §14) included.
+ * Turns what a use case answered into status, headers and body: conditional requests and ranges (RFC 9110 §13, §14) included,
+ * which are for reads only.
  * @throws AppError `range-not-satisfiable`
  * @param cached the answer may be kept: it gets a validator of its own when it has none
  */
-export function prepareReply(reply: AnyReply, request: Headers, cached = false): Prepared {
+export function prepareReply(reply: AnyReply, request: Request, cached = false): Prepared {
   if ("events" in reply) {
     return {
       status: reply.status,
@@ -52,22 +53,25 @@ export function prepareReply(reply: AnyReply, request: Headers, cached = false):
 const tagOf = (content: string | Uint8Array): string => createHash("sha256").update(content).digest("hex");
 
 /** Whether the client says that it has this already. */
-const isKnown = (request: Headers, etag: string): boolean =>
+const isKnown = (request: Request, etag: string): boolean =>
   request
     .header("if-none-match")
     ?.split(",")
     .some((tag) => tag.trim().replace(/^W\//, "") === etag || tag.trim() === "*") ?? false;
 
+const isRead = ({ method }: Request): boolean => method === "GET" || method === "HEAD";
+
 type Bytes = Extract<AnyReply, { bytes: unknown }>;
 
-function prepareBytes(reply: Bytes, request: Headers): Prepared {
+function prepareBytes(reply: Bytes, request: Request): Prepared {
   const etag = reply.etag ? `"${reply.etag}"` : null;
   const headers: Record<string, string> = { "content-type": reply.contentType, ...reply.headers };
   if (reply.disposition) headers["content-disposition"] = dispositionOf(reply.disposition, reply.filename);
   if (etag) headers.etag = etag;
+  if (!isRead(request)) return { status: reply.status, headers, body: bodyOf(reply.bytes, null, headers) };
   headers["accept-ranges"] = "bytes";
   if (etag && isKnown(request, etag)) return { status: 304, headers, body: null };
-  const size = reply.bytes instanceof Uint8Array ? reply.bytes.length : reply.bytes.size;
+  const size = sizeOf(reply.bytes);
   const ifRange = request.header("if-range");
   const range = ifRange && ifRange !== etag ? null : rangeOf(request.header("range"), size);
   if (range === "unsatisfiable") {
@@ -77,14 +81,18 @@ function prepareBytes(reply: Bytes, request: Headers): Prepared {
     headers["content-range"] = `bytes ${range.start}-${range.end}/${size}`;
     return { status: 206, headers, body: bodyOf(reply.bytes, range, headers) };
   }
-  return { status: reply.status, headers, body: bodyOf(reply.bytes, { start: 0, end: size - 1 }, headers) };
+  return { status: reply.status, headers, body: bodyOf(reply.bytes, null, headers) };
 }
 
+const sizeOf = (bytes: Bytes["bytes"]): number => (bytes instanceof Uint8Array ? bytes.length : bytes.size);
+
+/** @param part null is the whole */
 function bodyOf(
   bytes: Bytes["bytes"],
-  range: { start: number; end: number },
+  part: { start: number; end: number } | null,
   headers: Record<string, string>,
 ): Buffer | Readable {
+  const range = part ?? { start: 0, end: sizeOf(bytes) - 1 };
   const length = range.end + 1 - range.start;
   if (bytes instanceof Uint8Array) return Buffer.from(bytes.buffer, bytes.byteOffset + range.start, length);
   // A stream says its length to nobody by itself.

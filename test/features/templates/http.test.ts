@@ -444,6 +444,17 @@ describe("documents", () => {
     expect(empty).toContain("Your comment");
   });
 
+  // RFC 9110 §14.2: a range is of what a GET reads, and described for nothing else.
+  test("a preview is sent whole, whatever part of it is asked for", async () => {
+    const { template } = await published();
+    const path = `/v1/templates/${template}/versions/latest/render`;
+    for (const range of ["bytes=0-4", "bytes=99999999-"]) {
+      const answer = await appliance.call(path, { method: "POST", headers: { range, "if-none-match": "*" } });
+      expect([answer.status, answer.headers.get("accept-ranges")]).toEqual([200, null]);
+      expect((await answer.arrayBuffer()).byteLength).toBeGreaterThan(1000);
+    }
+  });
+
   test("a preview refuses what has the wrong type or nobody knows", async () => {
     const { template } = await published();
     const answer = await appliance.json(`/v1/templates/${template}/versions/1/render`, {
