@@ -5,7 +5,7 @@ import { findActiveContent } from "./pdf/active-content.ts";
 import { type ObjectSource, type PdfDict, PdfError } from "./pdf/objects.ts";
 import type { PdfFile, PdfPage } from "./pdf/reader.ts";
 import type { InspectCode, PageBox, TaskResult, Tasks, Warning, WorkerFailure } from "./protocol.ts";
-import { countSignatures, type Fit, fitForSealing, Refusal, withoutActiveContent } from "./repair.ts";
+import { countSignatures, type Fit, fitForSealing, holdsSignature, Refusal, withoutActiveContent } from "./repair.ts";
 import { displayedSize } from "./stamp.ts";
 
 type Input = Tasks["inspect"]["input"];
@@ -55,7 +55,7 @@ async function withActiveContentDecided(fit: Fit, { activeContent, maxPages }: I
   const { file } = fit;
   const found = file.mayAct ? findActiveContent(file) : new Map();
   if (found.size === 0) return fit;
-  const decision = decideActiveContent(found, activeContent, countSignatures(file) > 0);
+  const decision = decideActiveContent(found, activeContent, holdsSignature(file));
   const warnings = activeContentWarnings(found, decision);
   if (decision.removed.size === 0) return { ...fit, warnings: [...fit.warnings, ...warnings] };
   const without = await withoutActiveContent(fit, decision.removed, maxPages);

@@ -8,7 +8,7 @@ import { openPdf, PdfFile, type PdfPage } from "./pdf/reader.ts";
 import { Objects, rewritePdf, withPages } from "./pdf/rewrite.ts";
 import { ScannedPdf } from "./pdf/scan.ts";
 import type { InspectCode, Tasks, Warning, WorkerFailure } from "./protocol.ts";
-import { signatureFields } from "./seal/fields.ts";
+import { canBeSignature, claimsToSign, signatureFields } from "./seal/fields.ts";
 import { trySealing } from "./seal/trial.ts";
 import { displayedSize } from "./stamp.ts";
 
@@ -51,6 +51,7 @@ export async function fitForSealing({ pdf, maxPages }: Tasks["inspect"]["input"]
         return { file, pages, rewritten: null, warnings: missingContent(file, pages) };
       }
       const found = pages.length > 0 ? pages : loosePages(file);
+      requireParts(file, found);
       return await writtenAnew(file, file.trailer, { pages: found, maxPages, warning: REPAIRED });
     }
   } catch (error) {
@@ -75,6 +76,7 @@ async function rebuilt(pdf: Uint8Array, maxPages: number): Promise<Fit> {
   const listed = scanned.dict(tree) && tree instanceof PdfRef ? [...walkPages(scanned)] : [];
   const pages = listed.length > 0 ? listed : loosePages(scanned);
   for (const page of pages) requireSound(scanned, page);
+  requireParts(scanned, pages);
   const warning = scanned.wasEncrypted ? DECRYPTED : REPAIRED;
   return await writtenAnew(scanned, scanned.trailer, { pages, maxPages, warning });
 }
@@ -98,9 +100,8 @@ type Anew = {
 /** Written anew from what its pages reach. The signatures in it, which that breaks, are taken out. */
 async function writtenAnew(source: Document, trailer: PdfDict, anew: Anew): Promise<Fit> {
   if (anew.pages.length === 0) throw new Refusal("no-pages", "The document has no pages.");
-  for (const page of anew.pages) requireParts(source, page);
-  const fields = [...signatureFields(source)];
-  const signed = new Set(fields.map(({ field }) => field));
+  const signed = new Set([...signatureFields(source)].map(({ field }) => field));
+  const ended = countSignatures(source);
   const sound = hasSoundTree(source) ? source : withPages(source, trailer.get("Root"), anew.pages);
   const document = isMarkedSigned(sound) ? unmarked(sound, trailer.get("Root")) : sound;
   const withoutActive = activeContentRemover(document, anew.removed ?? new Set());
@@ -113,9 +114,9 @@ async function writtenAnew(source: Document, trailer: PdfDict, anew: Anew): Prom
   if (!isSoundTree(file)) throw new PdfError("damaged", "its page tree contradicts itself");
   await trySealing(file, pages.length);
   const warnings = anew.warning ? [anew.warning] : [];
-  if (fields.length > 0) {
+  if (ended > 0) {
     const message = "The document was already signed; its signatures could not be kept and were removed.";
-    warnings.push({ code: "signatures-removed", message, count: fields.length });
+    warnings.push({ code: "signatures-removed", message, count: ended });
   }
   warnings.push(...missingContent(file, pages));
   return { file, pages, rewritten: pdf, warnings };
@@ -136,20 +137,23 @@ function isMarkedSigned(source: Document): boolean {
   return (flags & 1) === 1 || source.dict(source.catalog.get("Perms")) !== null;
 }
 
+/** How many signatures the file says that it holds, as values of signature fields or, without any, as usage rights. @throws PdfError */
+export const countSignatures = (source: Document): number =>
+  countValues(source, (value) => claimsToSign(source, value));
+
 /**
- * How many signatures are in the file that a change would end: values of signature fields, and usage rights, that name the bytes they
- * are over. Neither a flag nor an empty field is one.
+ * Whether a change would end a signature of the file. Neither a flag nor a dictionary that only looks like one counts: anybody
+ * could keep their scripts with it.
  * @throws PdfError
  */
-export function countSignatures(file: PdfFile): number {
-  const signs = (value: PdfObject | undefined): boolean => {
-    const range = file.array(file.dict(value)?.get("ByteRange"));
-    return range !== null && range.length > 0;
-  };
-  const inFields = [...signatureFields(file)].filter(({ value }) => signs(value)).length;
-  const perms = file.dict(file.catalog.get("Perms"));
+export const holdsSignature = (file: PdfFile): boolean => countValues(file, (value) => canBeSignature(file, value)) > 0;
+
+function countValues(source: Document, counts: (value: PdfDict) => boolean): number {
+  const inFields = [...signatureFields(source)].filter(({ value }) => counts(value)).length;
   // A certification is the value of a field as well.
-  return inFields > 0 ? inFields : [...(perms?.map.values() ?? [])].filter(signs).length;
+  if (inFields > 0) return inFields;
+  const rights = [...(source.dict(source.catalog.get("Perms"))?.map.values() ?? [])];
+  return rights.map((right) => source.dict(right)).filter((value) => value !== null && counts(value)).length;
 }
 
 /** Says nothing any more of signatures that are gone. */
@@ -173,14 +177,17 @@ async function isFit(file: PdfFile, pages: readonly PdfPage[]): Promise<boolean>
   }
 }
 
-/** A page whose content, fonts or pictures were lost must not be signed as if it had none. */
-function requireParts(source: ObjectSource, page: PdfPage): void {
-  const needed = contentsOf(source, page);
-  for (const kind of ["Font", "XObject"]) needed.push(...(source.dict(page.resources?.get(kind))?.map.values() ?? []));
-  const lost = needed.some(
-    (object) => object instanceof PdfRef && source.get(object) === null && !wasTakenOff(source, object),
-  );
-  if (lost) throw new PdfError("damaged", `parts of page ${page.index + 1} are missing`);
+/** A page whose content, fonts or pictures were lost must not be signed as if it had none. @throws PdfError */
+function requireParts(source: ObjectSource, pages: readonly PdfPage[]): void {
+  for (const page of pages) {
+    const needed = contentsOf(source, page);
+    for (const kind of ["Font", "XObject"])
+      needed.push(...(source.dict(page.resources?.get(kind))?.map.values() ?? []));
+    const lost = needed.some(
+      (object) => object instanceof PdfRef && source.get(object) === null && !wasTakenOff(source, object),
+    );
+    if (lost) throw new PdfError("damaged", `parts of page ${page.index + 1} are missing`);
+  }
 }
 
 /** A cross-reference that calls an object free says what readers show: a page without it. One that does not list it may be damaged. */

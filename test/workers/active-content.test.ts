@@ -221,8 +221,62 @@ describe("a document that others signed", () => {
   });
 });
 
+/** With a form of these fields, the tenth object a signature field whose value leaves out just its own contents. */
+function withSignatureOf(contents: string, more: string, fields = "10 0 R"): Buffer {
+  const blank = "0000000000";
+  const text = contract({
+    ...catalog(`/AcroForm<</Fields[${fields}]>>${more}`),
+    10: `<</FT/Sig/T(s)/V<</Type/Sig/ByteRange[0 ${blank} ${blank} ${blank}]/Contents<${contents}>>>>>`,
+  }).toString("latin1");
+  const before = text.indexOf(`<${contents}>`);
+  const after = before + contents.length + 2;
+  const range = [before, after, text.length - after].map((place) => String(place).padStart(blank.length)).join(" ");
+  return Buffer.from(text.replace([blank, blank, blank].join(" "), range), "latin1");
+}
+
+/** Codes besides the one about its form. */
+const codesOf = (warnings: readonly { code: string }[]): string[] =>
+  warnings.map(({ code }) => code).filter((code) => code !== "form-fields");
+
+test("usage rights that are lost are named, a signature field without a signature is not", async () => {
+  const cut = (pdf: Uint8Array): Uint8Array => pdf.subarray(0, pdf.length - 20);
+  const rights = contract(catalog("/Perms<</UR3<</Type/Sig/ByteRange[0 10 20 30]/Contents<3000>>>>>>"));
+  expect(codesOf((await accepted(cut(rights))).warnings)).toEqual(["repaired", "signatures-removed"]);
+  const empty = contract(catalog("/AcroForm<</Fields[<</FT/Sig/T(s)/V<</Type/Sig>>>>]>>"));
+  expect(codesOf((await accepted(cut(empty))).warnings)).toEqual(["repaired"]);
+});
+
+test("what a reference with a wrong generation seems to lead to is looked at all the same", async () => {
+  const upload = contract({ ...catalog("/X[3 1 R]"), ...page(`/AA<</O ${script}>>`) });
+  expect(await look(upload, "refuse")).toMatchObject({ ok: false, error: { code: "active-content" } });
+  const { pdf, warnings } = await accepted(upload);
+  expect(codesOf(warnings)).toContain("javascript-removed");
+  expect(Buffer.from(pdf ?? upload).toString("latin1")).not.toContain("PAYLOAD");
+});
+
+test("a signature that its form lists with a wrong generation as well is not taken out silently", async () => {
+  const opening = `/OpenAction ${script}`;
+  expect(codesOf((await accepted(withSignatureOf("3003020100", opening))).warnings)).toEqual([
+    "javascript",
+    "active-content-kept",
+    "already-signed",
+  ]);
+  const { pdf, warnings } = await accepted(withSignatureOf("3003020100", opening, "10 0 R 10 1 R"));
+  expect(codesOf(warnings)).toContain(pdf === null ? "active-content-kept" : "signatures-removed");
+});
+
+test("a page that lacks a font loses its scripts and nothing else", async () => {
+  const upload = contract({ ...page(`/Resources<</Font<</F1 7 0 R/F2 8 0 R>>>>/AA<</O ${script}>>`), 8: "null" });
+  const { pdf, warnings } = await accepted(upload);
+  expect(codesOf(warnings)).toContain("javascript-removed");
+  expect(textOf(pdf ?? new Uint8Array(), 2).trim()).toBe(CLAUSE);
+});
+
 test.each([
   "/AcroForm<</Fields[]/SigFlags 1>>",
+  "/AcroForm<</Fields[<</FT/Sig/T(s)/V<</Type/Sig/ByteRange[0]>>>>]>>",
+  "/AcroForm<</Fields[<</FT/Sig/T(s)/V<</Type/Sig/ByteRange[0 10 40 60]/Contents<3003020100>>>>>]>>",
+  "/Perms<</X<</ByteRange[7]>>>>",
   "/AcroForm<</Fields[<</FT/Sig/T(here)>>]/SigFlags 3>>",
   "/Perms<</DocMDP<<>>>>",
 ])("a document that only says that it is signed is altered like any other: %s", async (entries) => {
@@ -230,8 +284,8 @@ test.each([
   const { pdf, warnings } = await accepted(upload, "remove");
   expect(Buffer.from(pdf ?? "").toString("latin1")).not.toContain("/JavaScript");
   expect(pdf).not.toBeNull();
-  const codes = warnings.map(({ code }) => code).filter((code) => code !== "form-fields");
-  expect(codes).toEqual(["javascript-removed"]);
+  // What says which bytes it signs is named when it goes, though it signs nothing.
+  expect(codesOf(warnings).filter((code) => code !== "signatures-removed")).toEqual(["javascript-removed"]);
 });
 
 describe("costs no more than its size deserves:", () => {

@@ -67,8 +67,11 @@ export function findActiveContent(source: Document): Map<ActiveKind, number> {
   const visit = (object: PdfObject): void => {
     if (object instanceof PdfRef) {
       if (seen.has(object.num)) return;
+      const found = source.get(object);
+      // One with a wrong generation leads to nothing, and must not pass for a visit to the object that has the number.
+      if (found === null) return;
       seen.add(object.num);
-      waiting.push(source.get(object));
+      waiting.push(found);
     } else if (Array.isArray(object)) for (const item of object) visit(item);
     else if (object instanceof PdfStream) visit(object.dict);
     else if (object instanceof PdfDict) {

@@ -81,13 +81,12 @@ export function* signatureFields(
   const seen = new Set<number>();
   const waiting = (file.array(form?.get("Fields")) ?? []).map((field) => ({ field, above: noName, type: "" }));
   for (let next = waiting.pop(); next; next = waiting.pop()) {
-    if (next.field instanceof PdfRef) {
-      if (seen.has(next.field.num)) continue;
-      seen.add(next.field.num);
-    }
+    if (next.field instanceof PdfRef && seen.has(next.field.num)) continue;
     if (seen.size + waiting.length > maxFields) throw new PdfError("too-complex", "too many form fields");
     const field = file.dict(next.field);
+    // A reference with a wrong generation leads to nothing, and must not pass for a visit to the field that has the number.
     if (!field) continue;
+    if (next.field instanceof PdfRef) seen.add(next.field.num);
     const own = file.string(field.get("T"));
     const named = own && own.bytes.length > 0 ? { own, above: next.above } : next.above;
     const type = file.name(field.get("FT")) ?? next.type;
@@ -96,6 +95,30 @@ export function* signatureFields(
     for (const kid of file.array(field.get("Kids")) ?? []) waiting.push({ field: kid, above: named, type });
   }
 }
+
+/** Whether a dictionary says that it signs bytes, rightly or not. */
+export const claimsToSign = (file: ObjectSource, value: PdfDict): boolean => byteRangeOf(file, value).length > 0;
+
+/**
+ * Whether a dictionary can be a signature of this file: it leaves out nothing but its own contents (ISO 32000-1 §12.8.1), which
+ * are DER. Whether the signature verifies is another question.
+ */
+export function canBeSignature(file: PdfFile, value: PdfDict): boolean {
+  const byteRange = byteRangeOf(file, value);
+  const [start, before = -1, after = -1] = byteRange;
+  if (byteRange.length !== 4 || start !== 0 || before < 0 || coverage({ byteRange }, file.length) <= after)
+    return false;
+  const contents = contentsOf(file.resolve(value.get("Contents")));
+  if (!DER_TAGS.has(contents[0] ?? 0) || after - before < 2 * contents.length) return false;
+  const begins = Buffer.from(contents.subarray(0, COMPARED)).toString("hex");
+  const gap = Buffer.from(file.bytes.subarray(before, before + 1 + begins.length)).toString("latin1");
+  return gap.replace("<", "").toLowerCase().startsWith(begins);
+}
+
+/** Of a CMS message, and of the bare signature of `adbe.x509.rsa_sha1`. */
+const DER_TAGS: ReadonlySet<number> = new Set([0x30, 0x04]);
+/** Bytes: enough to tell one signature from another. */
+const COMPARED = 32;
 
 /** A signature dictionary as the value of the field of this name. */
 export function signatureOf(file: ObjectSource, name: string, dict: PdfDict): SignatureField {
