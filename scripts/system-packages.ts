@@ -27,6 +27,7 @@ export const testPrograms: Programs = {
   "/usr/bin/7za": "p7zip-full",
   "/usr/bin/makensis": "nsis",
   "/usr/bin/systemd-analyze": "systemd",
+  "/usr/bin/systemd-notify": "systemd",
   "/usr/bin/pebble": "pebble",
   "/usr/bin/cc": "gcc libc6-dev",
 };
