@@ -131,7 +131,8 @@ const laterFlag = 8;
 const misleadingExtras = [0x0001, 0x7075];
 
 /**
- * The files of an archive by name; folders are left out. Only archives that every program reads alike: one directory at
+ * The files of an archive by name. Folders are left out, but for those in which no file lies: they are given as empty files,
+ * for the name of one is all that there is of it, and somebody has to look at it. Only archives that every program reads alike: one directory at
  * the very end, the entries one behind the other from the first byte on, each saying of itself what the directory says.
  * @param inflate must not give more than `size` bytes
  * @throws ZipError
@@ -146,9 +147,11 @@ export async function readZip(archive: Uint8Array, inflate: Inflate): Promise<Ma
       if (entry.head !== reached) throw new ZipError("ambiguous");
       const content = contentAt(archive, view, entry);
       reached = content.next;
-      if (entry.name.endsWith("/")) {
-        if (entry.size !== 0) throw new ZipError("ambiguous");
-      } else files.set(entry.name, await opened(entry, content.bytes, inflate));
+      const isFolder = entry.name.endsWith("/");
+      // What a folder carries some programs unpack, and others do not.
+      if (isFolder && (entry.size !== 0 || entry.packed !== 0)) throw new ZipError("ambiguous");
+      if (isFolder && holdsFile(entry.name, listed)) continue;
+      files.set(entry.name, await opened(entry, content.bytes, inflate));
     }
     if (reached !== start) throw new ZipError("ambiguous");
     // In the order of the directory.
@@ -163,6 +166,9 @@ export async function readZip(archive: Uint8Array, inflate: Inflate): Promise<Ma
     throw error;
   }
 }
+
+const holdsFile = (folder: string, listed: readonly Listed[]): boolean =>
+  listed.some(({ name }) => name.startsWith(folder) && !name.endsWith("/"));
 
 function directoryOf(archive: Uint8Array, view: DataView): { listed: Listed[]; start: number } {
   const tail = view.byteLength - 22;

@@ -205,11 +205,35 @@ describe("the archive", () => {
     await expect(readZip(damaged, inflate)).rejects.toThrow("damaged");
   });
 
-  test("is read when another program packed it anew", async () => {
+  test("has no folder but those of its files, and none that carries bytes", async () => {
+    const at = "2026-11-21T09:10:00.000Z";
+    const empty = new Uint8Array(0);
+    const packed = async (...folders: string[]) => {
+      const entries = [...files].map(([name, bytes]) => ({ name, bytes }));
+      return await readZip(
+        Buffer.concat(zipParts([...folders.map((name) => ({ name, bytes: empty })), ...entries], at)),
+        inflate,
+      );
+    };
+    expect((await checkBundle(await packed("attachments/"), pins)).verdict).toBe("valid");
+    for (const name of ["This document was replaced - see example.com/", "attachments/replaced/", "/"]) {
+      const report = await checkBundle(await packed("attachments/", name), pins);
+      const wrong = report.steps.filter(({ ok }) => ok === false);
+      expect(wrong.map(({ values }) => values.file)).toEqual([name]);
+      expect(report.verdict).toBe("invalid");
+    }
+    const carrying = Buffer.concat(zipParts([{ name: "a/", bytes: Buffer.from("nobody looks at this") }], at));
+    // It says that it has none, in both of its heads.
+    carrying.writeUInt32LE(0, 22);
+    carrying.writeUInt32LE(0, carrying.lastIndexOf("PK\x01\x02") + 24);
+    await expect(readZip(carrying, inflate)).rejects.toMatchObject({ fault: "ambiguous" });
+  });
+
+  test("is read when another program packed it anew, with its folders", async () => {
     const place = path.join(folder, "again");
     execFileSync("python3", [
       "-c",
-      "import zipfile,sys\nz=zipfile.ZipFile(sys.argv[1]);o=zipfile.ZipFile(sys.argv[2],'w',zipfile.ZIP_DEFLATED)\nfor n in z.namelist(): o.writestr(n,z.read(n))\no.close()",
+      "import zipfile,sys\nz=zipfile.ZipFile(sys.argv[1]);o=zipfile.ZipFile(sys.argv[2],'w',zipfile.ZIP_DEFLATED)\no.mkdir('attachments')\nfor n in z.namelist(): o.writestr(n,z.read(n))\no.close()",
       path.join(folder, "evidence.zip"),
       `${place}.zip`,
     ]);
