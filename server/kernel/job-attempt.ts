@@ -83,13 +83,15 @@ export function createAttempt(
     const described = `${error.name}: ${error.message}`.slice(0, errorLength);
     const about = { job: row.name, id: row.id, attempt: row.attempts };
     if (signal.aborted) return "handed-back";
+    // To be put off is no failure: the last one stays on record.
+    const putOff = { attempts: row.attempts - 1, last_error: (row.attempts > 1 && row.last_error) || described };
     if (error instanceof RetryLater) {
-      await requeue(row, { run_at: now + error.delayMs, attempts: row.attempts - 1, last_error: described });
+      await requeue(row, { ...putOff, run_at: now + error.delayMs });
       log.info({ ...about, reason: error.message, delayMs: error.delayMs }, "job put off");
       return "put-off";
     }
     if (await options.excused?.(error)) {
-      await requeue(row, { run_at: now + excusedDelayMs, attempts: row.attempts - 1, last_error: described });
+      await requeue(row, { ...putOff, run_at: now + excusedDelayMs });
       log.warn({ ...about, err: error }, "job put off until the disk can be used");
       return "put-off";
     }

@@ -172,6 +172,28 @@ test("RetryLater does not count as an attempt; GiveUp and a bad payload end at o
   await expect(db.tx((tx) => enqueue(tx, giveUp, { n: "x" } as never))).rejects.toThrow();
 });
 
+test("what is put off keeps the failure of before, and says why it was put off when there was none", async () => {
+  const { db, clock, start } = await setUp();
+  const busy = new RetryLater("busy", 10);
+  const failure = new Error("the seal does not hold");
+  const outcomes = [busy, failure, busy, busy, new Error("another cause"), busy];
+  const job = defineJob({ name: "put-off", payload, backoffMs: () => 10 });
+  const runner = start([
+    handle(job, async () => {
+      throw outcomes.shift() ?? busy;
+    }),
+  ]);
+  await db.tx((tx) => enqueue(tx, job, { n: 1 }));
+  const kept: unknown[] = [];
+  while (outcomes.length > 0) {
+    await runner.idle();
+    kept.push((await rows(db))[0]?.last_error);
+    clock.advance(10);
+  }
+  const [held, other] = ["Error: the seal does not hold", "Error: another cause"];
+  expect(kept).toEqual(["RetryLater: busy", held, held, held, other, other]);
+});
+
 test("runAt is kept, and one dedupe key stands for one queued or running job", async () => {
   const { db, clock, start } = await setUp();
   const ran: number[] = [];

@@ -2,7 +2,8 @@ import type { Ts } from "../../kernel/clock.ts";
 
 /**
  * Seals of one envelope that did not hold, one after another. A fault in the document makes every one of them invalid, whereas an
- * authority that answers badly is put right within hours: nothing is given up before that.
+ * authority that answers badly is put right within hours: nothing is given up before that. The operator sees such a job from its
+ * third attempt on.
  */
 export type InvalidSeals = {
   inARow: number;
@@ -11,7 +12,8 @@ export type InvalidSeals = {
 };
 
 const leastInARow = 5;
-const leastMs = 3_600_000;
+/** A night. */
+const leastMs = 12 * 3_600_000;
 
 /**
  * One more.
@@ -27,7 +29,7 @@ export function isGivenUp({ inARow, since }: InvalidSeals, at: Ts): boolean {
   return inARow >= leastInARow && Date.parse(at) - Date.parse(since) >= leastMs;
 }
 
-/** The job keeps the text of its last failure, and any other failure takes its place: so they are counted in it. */
+/** The job keeps the text of its last failure, and any other failure takes its place, but no put-off: so they are counted in it. */
 export class InvalidAgain extends Error {
   constructor({ inARow, since }: InvalidSeals, cause: Error) {
     super(`${inARow} in a row since ${since}: ${cause.message}`, { cause });
