@@ -7,6 +7,8 @@ import type { Browser, CDPSession, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { buildApps } from "../../scripts/build-apps.ts";
+import { entryHash } from "../../server/features/evidence/certificate-check.ts";
+import { type CertificateMatch, VerifyResult } from "../../server/features/evidence/contract.ts";
 import { seal } from "../../workers/seal/seal.ts";
 import { sealedEnvelope } from "../features/evidence/bundle-support.ts";
 import { movableClock, publishTemplate } from "../features/signing/flow.ts";
@@ -162,6 +164,48 @@ test("a certificate of completion is genuine as what it is, and red once it is c
     expect(troubles).toEqual([]);
     await context.close();
   }
+});
+
+test("of a certificate that no entry names, or that does not fit, nothing is said but what it is called here", async () => {
+  const { page, context, troubles } = await visit(browser, desktop);
+  await page.goto(`${app.url}/verify`);
+  const documentSha256 = createHash("sha256").update(sealed).digest("hex");
+  let answer = (certificate: CertificateMatch): CertificateMatch => certificate;
+  await page.route("**/v1/public/verify", async (route) => {
+    const response = await route.fetch();
+    const found = VerifyResult.parse(await response.json());
+    if (found.status !== "unknown" || !found.certificate) throw new Error("the certificate is not known");
+    await route.fulfill({ response, json: { ...found, certificate: answer(found.certificate) } });
+  });
+  const reportOn = async (name: string) => {
+    await choose(page, file(name, certificate));
+    const report = page.locator(".report", { hasText: name });
+    await report.waitFor();
+    const facts = (await report.locator("dl").first().textContent()) ?? "";
+    const verdict = await report.getAttribute("data-verdict");
+    await page.getByRole("button", { name: "Check another document" }).click();
+    return { verdict, facts };
+  };
+  const genuine = await reportOn("genuine.pdf");
+  expect(genuine.verdict).toBe("certificate");
+  for (const told of [envelope, documentSha256, "Organization"]) expect(genuine.facts).toContain(told);
+  // As an entry of the first versions.
+  answer = ({ entry, leaf, envelope: summary }) => {
+    const { certificateSha256: _, ...data } = entry.data;
+    const early = { ...entry, data };
+    const hash = entryHash(early);
+    const own = { entry: { ...early, hash }, leaf: { ...leaf, auditHash: hash } };
+    return { ...own, envelope: summary, status: "pending", proof: null, anchor: null };
+  };
+  const unnamed = await reportOn("unnamed.pdf");
+  expect(unnamed.verdict).toBe("certificate-unnamed");
+  answer = (match) => ({ ...match, leaf: { ...match.leaf, auditHash: "ab".repeat(32) } });
+  const wrong = await reportOn("wrong.pdf");
+  expect(wrong.verdict).toBe("wrong");
+  for (const { facts } of [unnamed, wrong])
+    for (const claim of [envelope, documentSha256, "Organization"]) expect(facts).not.toContain(claim);
+  expect(troubles).toEqual([]);
+  await context.close();
 });
 
 test("a protected file, and one that another system signed, are told apart; a page that is not there is", async () => {

@@ -42,6 +42,8 @@ export function Report({ outcome, focus }: { outcome: Outcome; focus: boolean })
   const { verdict, result, record, pdf, seals, file } = outcome;
   const certificate = certificateOf(result);
   const envelope = certificate?.envelope ?? result.envelope;
+  // What else is a certificate is one by the service's word alone, or not even that.
+  const isBound = verdict === "certificate" || verdict === "certificate-pending";
   const about = { at: envelope ? dateTime(envelope.sealedAt) : "", title: envelope?.title ?? "" };
   return (
     <article className="card report" data-verdict={verdict} ref={card}>
@@ -55,8 +57,8 @@ export function Report({ outcome, focus }: { outcome: Outcome; focus: boolean })
         </div>
       </header>
       <dl>
-        {envelope && <Facts envelope={envelope} />}
-        {certificate && (
+        {envelope && (isBound || !certificate) && <Facts envelope={envelope} />}
+        {certificate && isBound && (
           <>
             <dt>{t("facts.envelope")}</dt>
             <dd>
