@@ -93,8 +93,8 @@ test("a good bundle is amber until its key and authority are named, then green",
   await seen.page.getByRole("heading", { name: "Proven", exact: true }).waitFor();
   const others = seen.page.locator('li:not([data-ok="true"])');
   const noted = await others.evaluateAll((items) => items.map((item) => item.dataset.step));
-  // Two that explain, and the validity of a key that was only named.
-  expect(noted).toEqual(["token", "files", "files", "files"]);
+  // Two that explain, the time stamp that the anchor lacks, and the validity of a key that was only named.
+  expect(noted).toEqual(["token", "files", "files", "files", "files"]);
   await seen.page.getByText("verify.html only explains: nothing proves what it says.").waitFor();
   // The loose files, as they lie on the stick; and the file that somebody holds beside the bundle.
   const loose = [...files].map(([name, bytes]) => ({

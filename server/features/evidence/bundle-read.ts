@@ -52,6 +52,7 @@ function fileOf(files: Files, name: string): Uint8Array {
 
 /** @throws CheckFault */
 export function readBundle(files: Files): BundleEvidence {
+  const seals = authoritiesIn(files, bundleFiles.authorities);
   const evidence: BundleEvidence = {
     audit: jsonOf(files, bundleFiles.audit, z.array(AuditEntry)),
     leaf: jsonOf(files, bundleFiles.leaf, Leaf),
@@ -59,9 +60,9 @@ export function readBundle(files: Files): BundleEvidence {
     anchor: anchorOf(files),
     keys: jsonOf(files, bundleFiles.keys, AnchorKeys).keys,
     authorities: {
-      seals: authoritiesIn(files, bundleFiles.authorities),
+      seals,
       timestamps: files.has(bundleFiles.timestampAuthorities)
-        ? authoritiesIn(files, bundleFiles.timestampAuthorities)
+        ? authoritiesIn(files, bundleFiles.timestampAuthorities, seals)
         : [],
     },
     note: files.has(bundleFiles.checkpoint) ? textOf(files, bundleFiles.checkpoint) : null,
@@ -102,11 +103,14 @@ function textOf(files: Files, name: string): string {
   }
 }
 
-function authoritiesIn(files: Files, name: string): Uint8Array[] {
+/** @param before those that another list holds already: none stands in a bundle twice */
+function authoritiesIn(files: Files, name: string, before: readonly Uint8Array[] = []): Uint8Array[] {
   const text = textOf(files, name);
   const certificates = readablePems(text);
+  const pems = certificates?.map(pemText) ?? [];
   // Nothing stands between them, and each is written in one way (RFC 7468 §3).
-  if (certificates?.map(pemText).join("") !== text) throw fault("file-wrong", name);
+  if (!certificates || pems.length === 0 || pems.join("") !== text) throw fault("file-wrong", name);
+  if (new Set([...before.map(pemText), ...pems]).size < before.length + pems.length) throw fault("file-wrong", name);
   return certificates;
 }
 

@@ -114,14 +114,15 @@ export async function checkBundle(
   const evidence = verifyEvidence({ sha256: documentHash, leaf, proof, anchor, keys, pinnedKids });
   const missing: Finding = { ok: null, code: "document-deleted", bytes: evidence.steps[0]?.bytes ?? [] };
   const certificate = await certificateSteps(files, bundle, under, checks.pdf);
-  const known = { keys: pins.keys ?? [], authorities: [...pins.certificates, ...(pins.timestamps ?? [])] };
-  const unproven = unprovenIn(files, bundle, known);
+  const token = await tokenStep(anchor, trustedOf(authorities, pins).timestamps, checks.token);
+  const known = { keys: pins.keys ?? [], seals: pins.certificates, timestamps: pins.timestamps ?? [] };
+  const unproven = unprovenIn(files, bundle, known, token.code);
   const sealsPinned = pdf ? (examined?.pinned ?? false) : pins.certificates.length > 0;
   const steps: Step[] = [
     ...(naming ? [stepOf("certificate", checkNamed(naming, fileHash))] : []),
     ...(pdf && !naming ? evidence.steps : [...(pdf ? [] : [stepOf("document", missing)]), ...evidence.steps.slice(1)]),
     // The anchor's signature does not cover the token: a forger may bring one, and its authority.
-    await tokenStep(anchor, trustedOf(authorities, pins).timestamps, checks.token),
+    token,
     checkpointStep(bundle.note, { anchor, keys }),
     stepOf("keys", checkKeys(bundle, pins.keys ?? [])),
     stepOf("files", checkNames(files)),

@@ -9,9 +9,11 @@ import { filenameOf, type OwnedEnvelope } from "../envelopes/service.ts";
 import { organizationById } from "../identity/service.ts";
 import { authorities, publicAnchorKeys } from "../keys/service.ts";
 import { submissionsOf } from "../signing/service.ts";
+import { toHex } from "./anchor.ts";
 import { attachmentNames, bundleFiles, fixedEntry } from "./bundle-contents.ts";
 import { bundleReadme } from "./bundle-readme.ts";
 import { originOf, readCheckpoint, verifierKey } from "./checkpoint.ts";
+import { derOf } from "./pem.ts";
 import { presentAnchor, presentLeaf } from "./present.ts";
 import * as store from "./store.ts";
 import { inclusionProof, sha256 } from "./tree.ts";
@@ -86,13 +88,19 @@ export async function evidenceBundle(
     json(bundleFiles.proof, proof),
     json(bundleFiles.anchor, presentAnchor(anchor)),
     json(bundleFiles.keys, { keys }),
-    text(bundleFiles.authorities, seals.join("")),
-    ...(outside.length > 0 ? [text(bundleFiles.timestampAuthorities, outside.join(""))] : []),
+    text(bundleFiles.authorities, inOrder(seals)),
+    ...(outside.length > 0 ? [text(bundleFiles.timestampAuthorities, inOrder(outside))] : []),
     ...(note === undefined ? [] : [text(bundleFiles.checkpoint, note)]),
     ...attachments.map(({ name, sha256 }) => stored(name, sha256)),
   ];
   const filename = filenameOf(envelope.title, " (evidence)").replace(/\.pdf$/, ".zip");
   return { pieces: zipPieces(files, anchor.created_at, crc32), filename };
+}
+
+/** By their SHA-256: an order that whoever checks can tell from the certificates alone. */
+function inOrder(pems: readonly string[]): string {
+  const print = (pem: string) => toHex(sha256(derOf(pem)));
+  return pems.toSorted((a, b) => (print(a) < print(b) ? -1 : 1)).join("");
 }
 
 async function attachmentsOf(deps: Deps, envelope: string): Promise<{ name: string; sha256: string }[]> {

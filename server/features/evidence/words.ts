@@ -80,13 +80,22 @@ const en = {
       "{file} is missing. Nothing here depends on it, and nothing tells whether this evidence came with it.",
     "unproven-consistency":
       "{file}: nothing proves “{part}”. It leads from the anchor before this one, which is not part of the evidence; nothing here depends on it.",
+    "unproven-token":
+      "{file}: nothing proves “{part}”. The anchor's signature does not cover it, and its authority is not among those that are trusted from elsewhere.",
+    "unproven-token-certificates":
+      "{file}: not every byte of “{part}” is proven. The time stamp holds; nothing proves which certificates it came with.",
+    "unproven-token-missing":
+      "{file}: “{part}” is empty. The anchor's signature does not cover it, and nothing tells whether this anchor had a time stamp.",
     "unproven-validity":
       "{file}: the validity of the anchor's key {part} is not confirmed by keys that are known from elsewhere.",
     "unproven-key":
       "{file}: nothing proves the key {part}. It did not sign this anchor, and nothing here depends on it.",
     "unproven-key-missing": "{file} lacks the key {part}, which is known from elsewhere. Nothing here depends on it.",
     "unproven-authority":
-      "{file}: nothing proves the authority {part}. It is not among those that are trusted from elsewhere.",
+      "{file}: nothing proves the authority {part}. It is not among those that are trusted from elsewhere for what this list is for.",
+    "unproven-authority-missing":
+      "{file} lacks the authority {part}, which is known from elsewhere; it may have come later.",
+    "unproven-order": "{file}: nothing proves the order in which its content stands, and nothing here depends on it.",
     "file-strange": "{file} is none of the files of an evidence bundle: nobody vouches for it.",
     "file-missing": "{file} is missing.",
     "file-not-canonical": "{file} is not in its canonical form (RFC 8785).",
@@ -294,6 +303,12 @@ const de: Words = {
       "{file} fehlt. Nichts hier hängt davon ab, und nichts sagt, ob die Datei zu diesem Nachweis gehörte.",
     "unproven-consistency":
       "{file}: Nichts beweist „{part}“. Es führt vom vorigen Anker hierher, der nicht zum Nachweis gehört; nichts hier hängt davon ab.",
+    "unproven-token":
+      "{file}: Nichts beweist „{part}“. Die Signatur des Ankers deckt ihn nicht ab, und seine Stelle gehört nicht zu denen, denen von anderswo vertraut wird.",
+    "unproven-token-certificates":
+      "{file}: Nicht jedes Byte von „{part}“ ist bewiesen. Der Zeitstempel stimmt; nichts beweist, welche Zertifikate ihm beilagen.",
+    "unproven-token-missing":
+      "{file}: „{part}“ ist leer. Die Signatur des Ankers deckt diese Angabe nicht ab, und nichts sagt, ob dieser Anker einen Zeitstempel hatte.",
     "unproven-validity":
       "{file}: Die Gültigkeit des Ankerschlüssels {part} ist durch keine Schlüssel bestätigt, die von anderswo bekannt sind.",
     "unproven-key":
@@ -301,7 +316,11 @@ const de: Words = {
     "unproven-key-missing":
       "In {file} fehlt der Schlüssel {part}, der von anderswo bekannt ist. Nichts hier hängt davon ab.",
     "unproven-authority":
-      "{file}: Nichts beweist die Stelle {part}. Sie gehört nicht zu denen, denen von anderswo vertraut wird.",
+      "{file}: Nichts beweist die Stelle {part}. Sie gehört nicht zu denen, welchen von anderswo für den Zweck dieser Liste vertraut wird.",
+    "unproven-authority-missing":
+      "In {file} fehlt die Stelle {part}, die von anderswo bekannt ist; sie kam vielleicht später hinzu.",
+    "unproven-order":
+      "{file}: Nichts beweist die Reihenfolge, in der der Inhalt steht, und nichts hier hängt davon ab.",
     "file-strange": "{file} ist keine Datei eines Nachweises: Niemand bürgt dafür.",
     "file-missing": "{file} fehlt.",
     "file-not-canonical": "{file} steht nicht in der festgelegten Form (RFC 8785).",

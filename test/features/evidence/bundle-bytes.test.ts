@@ -1,3 +1,5 @@
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
 import { inflateRawSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
@@ -5,6 +7,8 @@ import { examinePdf, examineToken } from "../../../apps/shared/validation/examin
 import { toHex } from "../../../server/features/evidence/anchor.ts";
 import { type BundleReport, checkBundle, type Pins } from "../../../server/features/evidence/bundle.ts";
 import { bundleFiles, type Files } from "../../../server/features/evidence/bundle-contents.ts";
+import { pemsIn } from "../../../server/features/evidence/bundle-read.ts";
+import { Anchor } from "../../../server/features/evidence/contract.ts";
 import { sha256 } from "../../../server/features/evidence/verify.ts";
 import { verifyBundle } from "../../../server/features/evidence/verify-file.ts";
 import { readZip, zipParts } from "../../../server/features/evidence/zip.ts";
@@ -13,6 +17,8 @@ import { rotateKey } from "../../../server/features/keys/ceremony.ts";
 import { AnchorKeys } from "../../../server/features/keys/contract.ts";
 import { canonicalize } from "../../../server/kernel/canonical.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
+import { type Authority, makeAuthority } from "../../harness/authority.ts";
+import { forgedTimestamp } from "../../harness/tsa-faults.ts";
 import { movableClock, ok, publishTemplate } from "../signing/flow.ts";
 import { pinsFrom, sealedEnvelope } from "./bundle-support.ts";
 
@@ -21,20 +27,41 @@ import { pinsFrom, sealedEnvelope } from "./bundle-support.ts";
  * what was changed is on the list of what proves nothing (docs/decisions/024). The page and the command run this one check.
  */
 
-const clock = movableClock();
+// An outside authority stamps by the machine's own clock.
+const clock = movableClock(new Date(Date.now() - 240_000).toISOString());
+let outside: Authority;
+let server: Server;
 let app: TestAppliance;
 let files: Files;
 let pins: Pins;
 
 beforeAll(async () => {
-  app = await startAppliance({ clock });
+  outside = makeAuthority({ name: "Outside", seal: "ec-p256" });
+  server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("end", () => response.writeHead(200).end(forgedTimestamp(Buffer.concat(chunks), outside)));
+  });
+  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+  const { port } = server.address() as AddressInfo;
+  app = await startAppliance({
+    clock,
+    env: {
+      SIGNET_ANCHOR_TIMESTAMP: "true",
+      SIGNET_TSA_URLS: `http://127.0.0.1:${port}/tsa`,
+      SIGNET_OUTBOUND_ALLOW: `tsa=127.0.0.1:${port}`,
+      SIGNET_CA_FILE: outside.caPem,
+    },
+  });
   const template = await publishTemplate(app);
   await sealedEnvelope(app, clock, template);
   // Keys and an authority of before are in the bundle, and its anchor is not the first.
   await rotateKey(app.deps, { use: "anchor", fresh: {} });
   await rotateAuthority(app.deps);
-  clock.advance(60_000);
+  clock.advance(1000);
   const id = await sealedEnvelope(app, clock, template);
+  // The anchor's own time stamp.
+  await app.jobs.idle();
   const zip = Buffer.from(await (await app.call(`/v1/envelopes/${id}/evidence`)).arrayBuffer());
   files = new Map(await readZip(zip, async (bytes) => inflateRawSync(bytes))).set(
     bundleFiles.verifier,
@@ -43,7 +70,11 @@ beforeAll(async () => {
   const { keys } = AnchorKeys.parse((await ok(app, 200, "/.well-known/svc/keys.json", { key: null })).body);
   pins = { ...(await pinsFrom(app)), kids: [], keys };
 }, 120_000);
-afterAll(async () => await app?.stop());
+afterAll(async () => {
+  await app?.stop();
+  server?.close();
+  outside?.close();
+});
 
 /** The PDFs stay the same under most changes; what the real check said of them is kept. */
 const examined = new WeakMap<Uint8Array, Map<string, ReturnType<typeof examinePdf>>>();
@@ -54,8 +85,8 @@ const pdf: typeof examinePdf = (bytes, trusted, at) => {
   examined.set(bytes, known.set(under, report));
   return report;
 };
-const check = (changed: Files): Promise<BundleReport> =>
-  checkBundle(changed, pins, { pdf, token: examineToken, at: clock.ts() });
+const check = (changed: Files, under = pins): Promise<BundleReport> =>
+  checkBundle(changed, under, { pdf, token: examineToken, at: clock.ts() });
 
 const put = (name: string, bytes: Uint8Array): Files => new Map(files).set(name, bytes);
 const bytesOf = (name: string): Uint8Array => {
@@ -64,13 +95,15 @@ const bytesOf = (name: string): Uint8Array => {
   return bytes;
 };
 const names = () => [...files.keys()];
-const isSmall = (bytes: Uint8Array) => bytes.length < 800;
+/** Small, and looked at in little time: under other authorities the PDFs are checked anew. */
+const isQuick = (file: string, bytes: Uint8Array) => bytes.length < 800 && !file.endsWith(".pem");
 
 /** What nothing proves, of the bundle as it came: the whole list. */
 const expected = [
   { file: "README.txt", part: null, reason: "unproven-explains" },
   { file: "verify.html", part: null, reason: "unproven-explains" },
   { file: "anchor.json", part: "consistency", reason: "unproven-consistency" },
+  { file: "anchor.json", part: "timestampToken", reason: "unproven-token-certificates" },
 ];
 
 /** Noticed, or on the list. @param part the JSON member that was changed */
@@ -101,7 +134,7 @@ describe("a byte of", () => {
   test("every file", async () => {
     for (const file of names()) {
       const bytes = bytesOf(file);
-      const step = isSmall(bytes) ? 1 : Math.ceil(bytes.length / (file.endsWith(".pdf") ? 6 : 40));
+      const step = isQuick(file, bytes) ? 1 : Math.ceil(bytes.length / (file.endsWith(".pdf") ? 6 : 40));
       for (let place = 0; place < bytes.length; place += step) {
         const changed = Uint8Array.from(bytes);
         changed[place] = (changed[place] ?? 0) ^ (place % 2 === 0 ? 1 : 2);
@@ -192,6 +225,82 @@ describe("a member of", () => {
         const report = await check(put(bundleFiles.keys, Buffer.from(canonicalize({ keys: list }))));
         expect(report.verdict, `${at} ${Object.keys(change)}`).toBe("invalid");
       }
+  });
+});
+
+describe("a list of", () => {
+  const text = (file: string) => Buffer.from(bytesOf(file)).toString();
+  const pems = (file: string) => text(file).split(/(?<=-----END CERTIFICATE-----\n)/);
+  const print = (pem: string) => toHex(sha256(pemsIn(pem)[0] ?? new Uint8Array(0)));
+  const withPems = (list: readonly string[]) => put(bundleFiles.authorities, Buffer.from(list.join("")));
+  /** What is named beyond the bundle as it came, which is valid as that was. */
+  const named = async (changed: Files, under?: Pins) => {
+    const report = await check(changed, under);
+    expect(report.verdict).toBe("valid");
+    expect(report.unproven).toEqual(expect.arrayContaining(expected));
+    return report.unproven.filter((one) => !expected.some((known) => sameEntry(known, one)));
+  };
+  const file = bundleFiles.authorities;
+
+  test("authorities holds each once, in one order, and nobody who is trusted for something else", async () => {
+    const own = pems(file);
+    const [stamping = ""] = pems(bundleFiles.timestampAuthorities);
+    expect(own.map(print)).toEqual(own.map(print).sort());
+    expect(own).toHaveLength(2);
+    // As older versions may have written it.
+    expect(await named(withPems([...own].reverse()))).toEqual([{ file, part: "order", reason: "unproven-order" }]);
+    for (const list of [
+      [...own, ...own],
+      [...own, stamping],
+    ])
+      expect((await check(withPems(list))).verdict).toBe("invalid");
+    expect((await check(put(bundleFiles.timestampAuthorities, Buffer.of()))).verdict).toBe("invalid");
+    const merged = new Map(withPems([...own, stamping].sort((a, b) => (print(a) < print(b) ? -1 : 1))));
+    merged.delete(bundleFiles.timestampAuthorities);
+    expect(await named(merged)).toEqual([{ file, part: print(stamping), reason: "unproven-authority" }]);
+  });
+
+  test("authorities lacks none that is known from elsewhere without a word", async () => {
+    const left = await Promise.all(
+      pems(file).map(async (pem, index, all) => {
+        const changed = withPems(all.filter((_, at) => at !== index));
+        const missing = { file, part: print(pem), reason: "unproven-authority-missing" };
+        const report = await check(changed);
+        expect(report.unproven).toContainEqual(missing);
+        return report.verdict;
+      }),
+    );
+    // The seal leads to one of them; nothing depends on that of before.
+    expect(left.sort()).toEqual(["invalid", "valid"]);
+    const more = "ab".repeat(32);
+    expect(await named(files, { ...pins, timestamps: [...(pins.timestamps ?? []), more] })).toEqual([
+      { file: bundleFiles.timestampAuthorities, part: more, reason: "unproven-authority-missing" },
+    ]);
+  });
+
+  test("keys stands in one order", async () => {
+    const { keys } = AnchorKeys.parse(JSON.parse(text(bundleFiles.keys)));
+    const changed = put(bundleFiles.keys, Buffer.from(canonicalize({ keys: [...keys].reverse() })));
+    expect(await named(changed)).toEqual([{ file: bundleFiles.keys, part: "order", reason: "unproven-order" }]);
+  });
+
+  test("members of the anchor may lack its time stamp, or hold that of a stranger, and each is named", async () => {
+    const anchor = Anchor.parse(JSON.parse(text(bundleFiles.anchor)));
+    const token = Buffer.from(anchor.timestampToken ?? "", "base64");
+    const stampedAs = (timestampToken: string | null) =>
+      put(bundleFiles.anchor, Buffer.from(canonicalize({ ...anchor, timestampToken })));
+    const reasonOf = ({ unproven }: BundleReport) => unproven.find(({ part }) => part === "timestampToken")?.reason;
+    const without = await check(stampedAs(null));
+    expect([without.verdict, reasonOf(without)]).toEqual(["valid", "unproven-token-missing"]);
+    // The seals lead to the same authority here, so that nothing is proven without it.
+    expect(reasonOf(await check(files, { ...pins, timestamps: [] }))).toBe("unproven-token");
+    // What it stamps, when, and the signature over that.
+    const stamped = token.indexOf(Buffer.from(anchor.anchorHash, "hex"));
+    for (const place of [stamped, stamped + 40, token.length - 20]) {
+      const changed = Buffer.from(token);
+      changed[place] = (changed[place] ?? 0) ^ 1;
+      expect((await check(stampedAs(changed.toString("base64")))).verdict).toBe("invalid");
+    }
   });
 });
 
