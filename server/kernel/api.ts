@@ -293,6 +293,8 @@ export function createApi(options: ApiOptions): Api {
       if (error.status >= 500) logFailure(ctx, error);
       return error;
     }
+    // Nobody is there to be answered, and nothing failed.
+    if (isOfGone(ctx, error)) return new AppError("malformed-request", { cause: error });
     if (error instanceof PoolBusy) return new AppError("service-unavailable", { retryAfter: 5, cause: error });
     // @koa/router answers a path that is not valid percent-encoding with an error of status 400.
     if (error instanceof Error && "status" in error && error.status === 400)
@@ -358,6 +360,12 @@ function goneSignal(ctx: Context): AbortSignal {
   if (ctx.res.closed) gone.abort();
   else ctx.res.once("close", () => gone.abort());
   return gone.signal;
+}
+
+/** Whether work was called off since its client has left. */
+function isOfGone({ res }: Context, error: unknown): boolean {
+  const signal = goneSignals.get(res);
+  return signal?.aborted === true && error === signal.reason;
 }
 
 /** What decides how much of an answer is sent. */

@@ -8,6 +8,11 @@ export type TaskOptions = {
   /** Answer what a seal asks for while it runs. What they throw comes out of `run` unchanged. */
   ports?: TaskPorts;
   signal?: AbortSignal;
+  /**
+   * The same for the waiting alone: what has begun goes on. A short task costs less than the thread that ends with it, and that
+   * the next one must start anew.
+   */
+  whileWaiting?: AbortSignal;
   /** Milliseconds of work, waiting for a free worker not counted. */
   timeoutMs?: number;
 };
@@ -16,7 +21,7 @@ export type TaskOptions = {
 export type Pool = {
   /**
    * @returns the task's value or its coded failure
-   * @throws PoolBusy, TaskTimeout, TaskCrashed (after a second try on a fresh worker), or the reason of the signal
+   * @throws PoolBusy, TaskTimeout, TaskCrashed (after a second try on a fresh worker), or the reason of a signal
    */
   run<N extends TaskName>(task: N, input: Tasks[N]["input"], options?: TaskOptions): Promise<TaskResult<N>>;
   stats(): { threads: number; running: number; waiting: number; completed: number; crashed: number };
@@ -188,16 +193,20 @@ export function openPool(options: PoolOptions = {}): Pool {
   }
 
   return {
-    async run(task, input, { ports, signal, timeoutMs = timeouts[task] } = {}) {
+    async run(task, input, { ports, signal, whileWaiting, timeoutMs = timeouts[task] } = {}) {
       if (closed) throw closed;
       signal?.throwIfAborted();
+      whileWaiting?.throwIfAborted();
       // One that is made anew costs less than one that is joined of several.
       const ending = new AbortController();
       const callOff = () => ending.abort(signal?.reason);
       signal?.addEventListener("abort", callOff);
+      const stopWaiting = () => ending.abort(whileWaiting?.reason);
+      whileWaiting?.addEventListener("abort", stopWaiting);
       begun.add(ending);
       try {
         await slot(task, ending.signal);
+        whileWaiting?.removeEventListener("abort", stopWaiting);
         const timer = setTimeout(() => ending.abort(new TaskTimeout(task, timeoutMs)), timeoutMs);
         try {
           const result = await twice(task, sharing(input), ending.signal, ports);
@@ -210,6 +219,7 @@ export function openPool(options: PoolOptions = {}): Pool {
       } finally {
         begun.delete(ending);
         signal?.removeEventListener("abort", callOff);
+        whileWaiting?.removeEventListener("abort", stopWaiting);
       }
     },
     stats: () => ({ threads, running, waiting: waiting.length, completed, crashed }),

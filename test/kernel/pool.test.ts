@@ -55,6 +55,25 @@ test("a task that takes too long, spins or is called off is ended, and the next 
   expect(await pool.run("stamp", act("x"))).toEqual({ ok: true, value: "x" });
 });
 
+test("a task that nobody wants any more while it waits is not begun, and one that has begun goes on", async () => {
+  const pool = open();
+  const leave = new AbortController();
+  let answer: ((bytes: Uint8Array) => void) | undefined;
+  const sign = () => new Promise<Uint8Array>((resolve) => (answer = resolve));
+  const refuse = () => Promise.reject(new Error("not asked"));
+  const others = { timestampTime: refuse, requestTimestamp: refuse, revocationList: refuse };
+  const ports: TaskPorts = { sign, signTimestamp: async (bytes) => bytes, ...others };
+  const begun = pool.run("seal", act("ask"), { ports, whileWaiting: leave.signal });
+  const waiting = pool.run("stamp", act("x"), { whileWaiting: leave.signal });
+  await expect.poll(() => answer).toBeDefined();
+  leave.abort(new Error("left"));
+  await expect(waiting).rejects.toThrow("left");
+  answer?.(new Uint8Array([7]));
+  expect(await begun).toEqual({ ok: true, value: [new Uint8Array([7]), new Uint8Array([1, 2, 3])] });
+  await expect(pool.run("stamp", act("x"), { whileWaiting: leave.signal })).rejects.toThrow("left");
+  expect(pool.stats()).toMatchObject({ running: 0, waiting: 0, completed: 1, crashed: 0 });
+});
+
 test("a full queue refuses, and the waiting ones come in their order", async () => {
   const pool = open({ maxQueue: 2 });
   const order: string[] = [];

@@ -2,7 +2,7 @@ import type { TextFit } from "../../../workers/protocol.ts";
 import type { SignerCaller } from "../../kernel/caller.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { AppError, invalid } from "../../kernel/errors.ts";
-import { PoolBusy, TaskCrashed, TaskTimeout } from "../../kernel/pool.ts";
+import { PoolBusy, TaskCrashed, type TaskOptions, TaskTimeout } from "../../kernel/pool.ts";
 import { type ProblemError, pointer } from "../../kernel/problem.ts";
 import type { RequestInfo } from "../../kernel/request.ts";
 import type { FieldValue } from "../envelopes/contract.ts";
@@ -16,7 +16,7 @@ import { loadSigner, requireTurn, requireVerified } from "./signer.ts";
 
 /** Whether texts go into the boxes of their fields, as the thread that draws them measures it. */
 
-/** Milliseconds that a signature waits for the measurement, behind the uploads that share its threads. */
+/** Milliseconds that a signature waits for its measurement to begin, behind the uploads that share its threads, and to end. */
 const patienceMs = 3_000;
 
 /** A page asks while somebody types. */
@@ -48,7 +48,7 @@ export async function fitTexts(
     });
   if (errors.length > 0) throw invalid(errors);
   const { locale } = record.envelope;
-  const fits = await measure(deps, own, values, { locale, signal }).catch((error: unknown) => {
+  const fits = await measure(deps, own, values, { locale, whileWaiting: signal }).catch((error: unknown) => {
     if (!(error instanceof TaskTimeout || error instanceof TaskCrashed)) throw error;
     throw new AppError("service-unavailable", { retryAfter: 5, cause: error });
   });
@@ -68,10 +68,11 @@ export async function checkFit(
 ): Promise<ProblemError[]> {
   const typed = fields.filter((field) => !isReadOnly(field) && typedIn.has(field.type));
   const plain = Object.fromEntries(typed.flatMap(({ id }) => (isPlain(values[id]) ? [[id, values[id]]] : [])));
-  const signal = AbortSignal.timeout(patienceMs);
-  const fits = await measure(deps, typed, plain, { locale, signal }).catch((error: unknown) => {
+  const patience = AbortSignal.timeout(patienceMs);
+  const limits = { whileWaiting: patience, timeoutMs: patienceMs };
+  const fits = await measure(deps, typed, plain, { locale, ...limits }).catch((error: unknown) => {
     // What takes too long to measure is no reason to turn a signature away: it is drawn, smaller if need be.
-    if (!(signal.aborted || unmeasured.some((kind) => error instanceof kind))) throw error;
+    if (!(patience.aborted || unmeasured.some((kind) => error instanceof kind))) throw error;
     deps.log.warn({ err: error }, "the texts of a submission could not be measured");
     return new Map<string, TextFit>();
   });
@@ -98,7 +99,7 @@ async function measure(
   deps: Deps,
   fields: readonly PlacedField[],
   values: Readonly<Record<string, FieldInput>>,
-  { locale, signal }: { locale: string; signal: AbortSignal },
+  { locale, ...limits }: { locale: string } & Pick<TaskOptions, "whileWaiting" | "timeoutMs">,
 ): Promise<Map<string, TextFit>> {
   const texts = fields.flatMap((field) =>
     fieldDrawings([field], values, { locale }).flatMap((drawing) =>
@@ -106,7 +107,7 @@ async function measure(
     ),
   );
   if (texts.length === 0) return new Map();
-  const measured = await deps.pool.run("fit", { drawings: texts.map(({ drawing }) => drawing) }, { signal });
+  const measured = await deps.pool.run("fit", { drawings: texts.map(({ drawing }) => drawing) }, limits);
   if (!measured.ok) return new Map();
   const { fits } = measured.value;
   return new Map(

@@ -4,6 +4,7 @@ import path from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { TextsFitted } from "../../../server/features/signing/contract.ts";
+import { createLog } from "../../../server/kernel/log.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
 import { enter, exchange, linkTokenOf, ok, publishTemplate, readDocument, refusal, send, submission } from "./flow.ts";
 
@@ -25,8 +26,9 @@ const words = (count: number) => Array.from({ length: count }, (_, index) => `wo
 
 let app: TestAppliance;
 let template: string;
+const logged: string[] = [];
 beforeAll(async () => {
-  app = await startAppliance();
+  app = await startAppliance({ log: createLog("error", { write: (line: string) => void logged.push(line) }) });
   const roles = ["Tenant", "Landlord"].map((name) => ({ name, order: 1, verification: "none" }));
   template = await publishTemplate(app, { items, roles });
 });
@@ -118,6 +120,25 @@ describe("the page asks how texts go into their fields", () => {
     const { accessToken } = await exchange(app, await linkTokenOf(app, "otto@example.com"));
     expect(await ask(accessToken, { note: "x" })).toEqual({ status: 403, code: "otp-required" });
   });
+});
+
+test("whoever leaves while texts are measured, as with every letter, ends no thread and is no failure", async () => {
+  const bearer = await open();
+  await fitted(bearer, { terms: words(200) });
+  const { pool } = app.deps;
+  const { completed } = pool.stats();
+  const leave = new AbortController();
+  // One is measured at a time, and the others wait.
+  const asked = [1, 2, 3, 4].map((more) => {
+    const json = { fields: { terms: words(200 + more) } };
+    return app.call("/v1/signing/fit", { key: { bearer }, json, signal: leave.signal }).catch(() => "left");
+  });
+  while (pool.stats().running === 0 || pool.stats().waiting === 0) await new Promise((next) => setImmediate(next));
+  leave.abort();
+  expect(await Promise.all(asked)).toContain("left");
+  await expect.poll(() => pool.stats()).toMatchObject({ running: 0, waiting: 0 });
+  expect(pool.stats().completed).toBeGreaterThan(completed);
+  expect(logged).toEqual([]);
 });
 
 test("a dry run warns of texts that the sender has put in and nobody could read", async () => {
