@@ -311,6 +311,19 @@ describe("drafts", () => {
     ]);
   });
 
+  test("rows of a list hold what they like in columns of any name, but control characters", async () => {
+    const template = await newTemplate();
+    const names = ["name", "role", "label", "title"];
+    const columns = names.map((name) => ({ name, type: "text" }));
+    const draft = (row: Record<string, string>) =>
+      draftOf("tfl_unknown", { variables: [{ name: "parties", type: "list", columns, default: [row] }] });
+    const row = { name: "", role: " ", label: "two\nlines", title: "" };
+    const saved = await save(template, draft(row));
+    expect([saved.status, saved.body]).toMatchObject([200, { variables: [{ default: [row] }] }]);
+    const refused = await save(template, draft({ ...row, label: "a\u0007b" }));
+    expect(pointers(refused.body)).toEqual([["#/variables/0/default/0/label", "pattern"]]);
+  });
+
   test("text that is not Unicode, the other mode and too much are refused", async () => {
     const template = await newTemplate();
     const wild = await appliance.json(`/v1/templates/${template}/draft`, {
