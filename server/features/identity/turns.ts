@@ -16,12 +16,16 @@ export type TurnLimits = {
 
 type Waiter = { around: string; proceed: () => void; refuse: (error: Error) => void };
 
+/** How many wait of a client's /48, and of its network. */
+type Crowd = { near: number; here: number };
+const byCrowd = (a: Crowd, b: Crowd): number => b.near - a.near || b.here - a.here;
+
 /** Seconds after which a queue that was full has moved on. */
 const retryAfter = 2;
 
 /**
  * Lets `atOnce` pieces of expensive work run, and the others wait. Client networks take turns, so that whoever sends many waits
- * behind whoever sends one; when all places are taken, the network that has most waiting loses one.
+ * behind whoever sends one; when all places are taken, the /48 that has most waiting loses one, which for IPv4 is one address.
  */
 export function createTurns(limits: TurnLimits) {
   /** In the order in which the networks come to their next turn. */
@@ -46,14 +50,27 @@ export function createTurns(limits: TurnLimits) {
 
   const ofAround = (around: string) => [...queues.values()].flat().filter((waiter) => waiter.around === around).length;
 
-  /** Takes a place from the network with most waiting, unless that has no more than this one would. */
-  function makeRoom(network: string): boolean {
-    const [longest, queue] = [...queues].reduce((most, entry) => (entry[1].length > most[1].length ? entry : most));
-    if (queue.length <= (queues.get(network)?.length ?? 0) + 1) return false;
-    const last = queue.at(-1);
-    queues.set(longest, queue.slice(0, -1));
+  /**
+   * Takes the last place of the network with most waiting in the /48 with most waiting, unless the newcomer's are as crowded with one
+   * more: whoever has a /48 has as many networks as they like.
+   */
+  function makeRoom(network: string, around: string): boolean {
+    const own = { near: ofAround(around) + 1, here: (queues.get(network)?.length ?? 0) + 1 };
+    const [worst] = [...queues]
+      .filter(([name]) => name !== network)
+      .map(([name, queue]) => {
+        const near = ofAround(queue[0]?.around ?? "") + (queue[0]?.around === around ? 1 : 0);
+        return { name, queue, near, here: queue.length };
+      })
+      // Of equal ones the last to come to its turn.
+      .reverse()
+      .sort(byCrowd);
+    if (worst === undefined || byCrowd(worst, own) >= 0) return false;
+    const left = worst.queue.slice(0, -1);
+    if (left.length > 0) queues.set(worst.name, left);
+    else queues.delete(worst.name);
     waiting -= 1;
-    last?.refuse(new NoTurn("rate-limited", { retryAfter }));
+    worst.queue.at(-1)?.refuse(new NoTurn("rate-limited", { retryAfter }));
     return true;
   }
 
@@ -66,7 +83,10 @@ export function createTurns(limits: TurnLimits) {
     const around = ip === null ? "" : networkOf(ip, 48);
     const ownFull = (queues.get(network)?.length ?? 0) >= limits.ofNetwork || ofAround(around) >= limits.around;
     if (ip !== null && ownFull) throw new NoTurn("rate-limited", { retryAfter });
-    if (waiting >= limits.waiting && !makeRoom(network)) throw new NoTurn("service-unavailable", { retryAfter: 5 });
+    if (waiting >= limits.waiting && !makeRoom(network, around)) {
+      if (ip !== null && ofAround(around) > 0) throw new NoTurn("rate-limited", { retryAfter });
+      throw new NoTurn("service-unavailable", { retryAfter: 5 });
+    }
     // Whoever leaves hands the place over, so the count of those that run stays.
     await new Promise<void>((proceed, refuse) => put(network, { around, proceed, refuse }));
   }
@@ -80,7 +100,7 @@ export function createTurns(limits: TurnLimits) {
   /**
    * Does the work when its turn comes.
    * @param ip of the client who wants it done; null on the command line
-   * @throws NoTurn `rate-limited` when this client has too many waiting, `service-unavailable` when everybody has
+   * @throws NoTurn `rate-limited` when this client has too many waiting, `service-unavailable` when each of all has its one place
    */
   return async function inTurn<T>(ip: string | null, work: () => Promise<T>): Promise<T> {
     await enter(ip);

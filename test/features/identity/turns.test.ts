@@ -71,9 +71,38 @@ test("when nobody can wait any more, whoever has most waiting loses a place to w
   const { send, finish, begun, refused } = office(limits);
   for (let net = 1; net <= 3; net++) await send(`203.0.113.${net}`, net === 1 ? 6 : 4);
   await send("198.51.100.77");
-  expect(refused).toEqual(["203.0.113.1 rate-limited 2"]);
+  // Of three with as many, the one that came last.
+  expect(refused).toEqual(["203.0.113.3 rate-limited 2"]);
   await finish();
   expect(begun).toContain("198.51.100.77");
+  expect(begun).toHaveLength(14);
+});
+
+test("whoever has a /48 takes no place of others by sending from many networks of it", async () => {
+  const { send, finish, begun, refused } = office(limits);
+  for (let net = 0; net < 8; net++) await send(`2001:db8:1:${net}::1`);
+  for (let net = 0; net < 6; net++) await send(`2001:db8:2:${net}::1`);
+  expect(refused).toEqual([]);
+  const people = ["192.0.2.5", "198.51.100.7", "2001:db8:3::1", "203.0.113.9"];
+  for (const ip of people) await send(ip);
+  expect(refused).toEqual([5, 7, 4, 6].map((net, at) => `2001:db8:${2 - (at % 2)}:${net}::1 rate-limited 2`));
+  // With one more this /48 would be the most crowded one.
+  await send("2001:db8:1:9::1");
+  expect(refused.slice(4)).toEqual(["2001:db8:1:9::1 rate-limited 2"]);
+  await finish();
+  expect(begun).toEqual(expect.arrayContaining(people));
+  expect(begun).toHaveLength(14);
+});
+
+test("in a /48 with most waiting, the network with most of it loses a place", async () => {
+  const { send, finish, begun, refused } = office(limits);
+  await send("192.0.2.1", 2);
+  for (const net of [1, 2, 2, 3]) await send(`2001:db8:1:${net}::1`);
+  await send("192.0.2.2", 4);
+  await send("192.0.2.3", 4);
+  await send("2001:db8:1:4::1");
+  expect(refused).toEqual(["2001:db8:1:2::1 rate-limited 2"]);
+  await finish();
   expect(begun).toHaveLength(14);
 });
 
