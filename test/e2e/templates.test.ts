@@ -4,6 +4,7 @@ import { z } from "zod";
 import { buildApps } from "../../scripts/build-apps.ts";
 import { sessionCookieName } from "../../server/features/identity/sessions.ts";
 import { Template, TemplateList, TemplateVersion } from "../../server/features/templates/contract.ts";
+import { problemKinds } from "../../server/kernel/problem.ts";
 import { startAppliance, type TestAppliance } from "../harness/appliance.ts";
 import { agreementPdf, publishAgreement } from "./agreement.ts";
 import { desktop, dialogReady, launch, phone, seriousFindings, type Visit, visit } from "./browser.ts";
@@ -138,6 +139,34 @@ describe("a template", () => {
         expect(await templates("Broken off")).toMatchObject([{ id: idIn(page), hasDraft: true }]);
       }
     }
+    await context.close();
+  });
+
+  test("whose upload is still looked at when it is repeated waits for it", async () => {
+    const { page, context } = await enter();
+    await page.goto(`${app.url}/templates`);
+    let sent = 0;
+    await context.route("**/v1/templates/*/files", async (route) => {
+      sent += 1;
+      if (sent === 1) {
+        // It arrives, and its answer does not.
+        await route.fetch();
+        return route.abort();
+      }
+      if (sent > 3) return route.continue();
+      const { status, title, detail } = problemKinds["idempotency-in-progress"];
+      const about = { type: "x", code: "idempotency-in-progress", instance: "*", requestId: "req_12345678" };
+      const body = JSON.stringify({ ...about, status, title, detail, retryAfter: 0.1 });
+      return route.fulfill({ status, body, contentType: "application/problem+json" });
+    });
+    await page.getByRole("button", { name: "New template" }).first().click();
+    await dialogReady(page);
+    await choosePdf(page, "Looked at.pdf", Buffer.from(await agreementPdf()));
+    await page.getByRole("button", { name: "Create", exact: true }).click();
+    await page.getByRole("button", { name: "Try again" }).click();
+    await page.waitForURL(/\/templates\/tpl_/);
+    expect(sent).toBe(4);
+    expect(await templates("Looked at")).toMatchObject([{ id: idIn(page), hasDraft: true }]);
     await context.close();
   });
 

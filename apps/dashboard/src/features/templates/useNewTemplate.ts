@@ -27,8 +27,30 @@ export type Step = "create" | "upload" | "draft";
 /** Where the warnings of an upload are kept until its template is shown. */
 export const warningsKey = (file: string) => ["templateFileWarnings", file];
 
-/** Not for a lost session, a time-out or a limit: the same request may pass a moment later. */
-const isFinal = (status: number) => status >= 400 && status < 500 && ![401, 408, 429].includes(status);
+const isUnderWay = (reason: unknown): reason is ProblemResponse =>
+  reason instanceof ProblemResponse && reason.problem.code === "idempotency-in-progress";
+
+/** Not for a lost session, a time-out, a limit or a first request that goes on: the same one may pass a moment later. */
+function isFinal(reason: unknown): boolean {
+  if (!(reason instanceof ProblemResponse) || isUnderWay(reason)) return false;
+  const { status } = reason.problem;
+  return status >= 400 && status < 500 && ![401, 408, 429].includes(status);
+}
+
+/** How often the outcome of a first request is asked for, whose answer was lost while the service worked on it. */
+const mostAsked = 30;
+
+/** Repeats what its key makes harmless until the first request has its outcome. */
+async function onceDone<T>(ask: () => Promise<T>): Promise<T> {
+  for (let asked = 1; ; asked += 1) {
+    try {
+      return await ask();
+    } catch (reason) {
+      if (!isUnderWay(reason) || asked === mostAsked) throw reason;
+      await new Promise((resolve) => setTimeout(resolve, 1000 * (reason.problem.retryAfter ?? 1)));
+    }
+  }
+}
 
 const newKeys = () => ({ create: crypto.randomUUID(), upload: crypto.randomUUID() });
 
@@ -74,7 +96,7 @@ export function useNewTemplate() {
       await queries.invalidateQueries({ queryKey: [getTemplate.id] });
       return id;
     } catch (reason) {
-      if (reason instanceof ProblemResponse && isFinal(reason.problem.status)) await discard();
+      if (isFinal(reason)) await discard();
       throw reason;
     } finally {
       setStep(null);
@@ -95,18 +117,18 @@ export function useNewTemplate() {
   async function create(name: string): Promise<string> {
     if (named.current !== name) keys.current.create = crypto.randomUUID();
     named.current = name;
-    return (await callEndpoint(createTemplate, { body: { name }, idempotencyKey: keys.current.create })).id;
+    const idempotencyKey = keys.current.create;
+    return (await onceDone(() => callEndpoint(createTemplate, { body: { name }, idempotencyKey }))).id;
   }
 
   async function upload(id: string, file: File): Promise<TemplateFile> {
     if (sent.current !== file) keys.current.upload = crypto.randomUUID();
     sent.current = file;
-    setProgress(0);
-    return await uploadTo(
-      uploadTemplateFile,
-      { params: { id }, body: file, idempotencyKey: keys.current.upload },
-      setProgress,
-    );
+    const input = { params: { id }, body: file, idempotencyKey: keys.current.upload };
+    return await onceDone(() => {
+      setProgress(0);
+      return uploadTo(uploadTemplateFile, input, setProgress);
+    });
   }
 
   return { make, discard, step, progress };
