@@ -1,8 +1,11 @@
-import { createServer as createHttp } from "node:http";
+import { createServer as createHttp, type IncomingMessage, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { createSecureContext, createServer as createTls } from "node:tls";
 import type { Challenges } from "./features/tls/challenges.ts";
+import { answerProblem, answerRefused } from "./front-problems.ts";
+import { AppError } from "./kernel/errors.ts";
 import { newId } from "./kernel/ids.ts";
+import { requireUnderstood } from "./kernel/request.ts";
 
 /** Where the server answers an ACME authority that looks whether it stands under a name. */
 
@@ -78,23 +81,29 @@ function isWhole(first: Buffer): boolean {
 }
 
 /**
- * Plain HTTP: the answers of http-01 (RFC 8555 §8.3), and everybody else is sent to the pages.
+ * Plain HTTP: the answers of http-01 (RFC 8555 §8.3), and everybody else is sent to the pages, or told what is wrong as they are there.
  * @param baseUrl where those are; the Host header of a request is never repeated
  */
 export function plainAnswers(challenges: Challenges, baseUrl: string) {
-  const server = createHttp({ requestTimeout: firstMs, headersTimeout: firstMs }, (request, response) => {
-    const path = request.url ?? "/";
-    const answer = path.startsWith(wellKnown) ? challenges.http.get(path.slice(wellKnown.length)) : undefined;
+  const answer = (request: IncomingMessage, response: ServerResponse) => {
     request.resume();
-    response.setHeader("x-request-id", newId("req"));
-    if (answer !== undefined) {
-      response.writeHead(200, { "content-type": "application/octet-stream" }).end(answer);
-    } else if (path.startsWith(wellKnown) || !path.startsWith("/")) {
-      response.writeHead(404).end();
-    } else {
-      response.writeHead(308, { location: new URL(baseUrl).origin + path }).end();
+    try {
+      requireUnderstood(request);
+      const path = request.url ?? "/";
+      const challenge = path.startsWith(wellKnown) ? challenges.http.get(path.slice(wellKnown.length)) : undefined;
+      const elsewhere = path.startsWith(wellKnown) || !path.startsWith("/");
+      if (challenge === undefined && elsewhere) throw new AppError("not-found");
+      response.setHeader("x-request-id", newId("req"));
+      if (challenge !== undefined)
+        response.writeHead(200, { "content-type": "application/octet-stream" }).end(challenge);
+      else response.writeHead(308, { location: new URL(baseUrl).origin + path }).end();
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      answerProblem(error, request, response, baseUrl);
     }
-  });
+  };
+  const server = createHttp({ requestTimeout: firstMs, headersTimeout: firstMs, requireHostHeader: false }, answer);
+  answerRefused(server, answer, () => baseUrl);
   // Who asks and takes no answer.
   server.timeout = firstMs;
   return server;

@@ -1,15 +1,15 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import type { Server as NetServer, Socket } from "node:net";
 import { AppError } from "./kernel/errors.ts";
 import { newId } from "./kernel/ids.ts";
 import type { ErrorCode } from "./kernel/problem.ts";
 import { problemKinds } from "./kernel/problem.ts";
 import { problemOf } from "./kernel/problem-document.ts";
+import { type Language, readersLanguage } from "./kernel/readers-language.ts";
 
 /** What Node refuses before a request reaches the API is answered like everything else: a problem document with an id. */
 
-type Listener = (request: IncomingMessage | Http2ServerRequest, response: ServerResponse | Http2ServerResponse) => void;
+type Listener = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** By the codes of Node's parser and of its timeouts; every other fault is of the request's syntax. */
 const codes: Readonly<Record<string, ErrorCode>> = {
@@ -23,7 +23,7 @@ const unreadable = "The request is not HTTP that can be read.";
 
 /**
  * @param baseUrl told when it is needed: a free port is known only once the server listens
- * @param listener takes a request with an `Expect` that Node does not know, too
+ * @param listener takes a request with an `Expect` that Node does not know, too; of both protocols where the server speaks both
  */
 export function answerRefused(server: NetServer, listener: Listener, baseUrl: () => string): void {
   // Pipelined requests have several at a time on one connection.
@@ -47,20 +47,31 @@ export function answerRefused(server: NetServer, listener: Listener, baseUrl: ()
 
 /** A whole HTTP/1.1 answer, after which the connection ends. */
 function answerTo(code: ErrorCode, baseUrl: string): string {
-  const requestId = newId("req");
   const error = new AppError(code, code === "malformed-request" ? { detail: unreadable } : {});
   const { status, title } = problemKinds[code];
-  const body = JSON.stringify(problemOf(error, requestId, { baseUrl, instance: "*", language: "en" }));
-  const head = [
-    `HTTP/1.1 ${status} ${title}`,
-    "content-type: application/problem+json; charset=utf-8",
-    `content-length: ${Buffer.byteLength(body)}`,
-    "content-language: en",
-    "cache-control: no-store",
-    "referrer-policy: no-referrer",
-    "x-content-type-options: nosniff",
-    `x-request-id: ${requestId}`,
-    "connection: close",
-  ];
-  return `${head.join("\r\n")}\r\n\r\n${body}`;
+  const { headers, body } = documentOf(error, baseUrl, "en");
+  const head = Object.entries({ ...headers, connection: "close" }).map(([name, value]) => `${name}: ${value}`);
+  return `${[`HTTP/1.1 ${status} ${title}`, ...head].join("\r\n")}\r\n\r\n${body}`;
+}
+
+/** Answers what was asked where there is no API. */
+export function answerProblem(error: AppError, request: IncomingMessage, response: ServerResponse, baseUrl: string) {
+  const language = readersLanguage(request.headers["accept-language"] ?? "");
+  const { headers, body } = documentOf(error, baseUrl, language);
+  response.writeHead(error.status, { ...headers, vary: "accept-language" }).end(body);
+}
+
+function documentOf(error: AppError, baseUrl: string, language: Language) {
+  const requestId = newId("req");
+  const body = JSON.stringify(problemOf(error, requestId, { baseUrl, instance: "*", language }));
+  const headers = {
+    "content-type": "application/problem+json; charset=utf-8",
+    "content-length": String(Buffer.byteLength(body)),
+    "content-language": language,
+    "cache-control": "no-store",
+    "referrer-policy": "no-referrer",
+    "x-content-type-options": "nosniff",
+    "x-request-id": requestId,
+  };
+  return { headers, body };
 }

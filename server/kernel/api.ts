@@ -21,7 +21,7 @@ import { problemOf } from "./problem-document.ts";
 import { rateLimitHeaders, requireLeft, takeForClient } from "./rate-limits.ts";
 import { readersLanguage } from "./readers-language.ts";
 import { type Prepared, prepareReply } from "./reply.ts";
-import type { RequestInfo } from "./request.ts";
+import { type RequestInfo, requireUnderstood } from "./request.ts";
 import { bodyLimit, mediaType, parseMultipart, rawBody, readBytes } from "./request-body.ts";
 import { requireShownOrganization } from "./shown-organization.ts";
 import { createStreamCount } from "./streams.ts";
@@ -270,7 +270,7 @@ export function createApi(options: ApiOptions): Api {
     ctx.set("x-content-type-options", "nosniff");
     if (overTls) ctx.set("strict-transport-security", "max-age=31536000");
     try {
-      requireUnderstood(ctx);
+      requireUnderstood(ctx.req);
       await next();
     } catch (error) {
       const problem = await toAppError(ctx, error);
@@ -445,15 +445,6 @@ function assertShape(endpoint: EndpointSpec, status: number, body: unknown): voi
   const schema: z.ZodType = spec.schema;
   const parsed = schema.safeParse(body);
   if (!parsed.success) throw new Error(`${endpoint.id} answered outside its contract: ${parsed.error.message}`);
-}
-
-/** What Node would answer by itself, without a problem document. */
-function requireUnderstood({ req }: Context): void {
-  if (req.httpVersionMajor === 1 && req.httpVersionMinor === 1 && req.headers.host === undefined) {
-    throw new AppError("malformed-request", { detail: "The request has no Host header." });
-  }
-  const { expect } = req.headers;
-  if (expect !== undefined && expect.toLowerCase() !== "100-continue") throw new AppError("expectation-failed");
 }
 
 /** A body that comes too slowly is not waited for once the answer is out. */

@@ -19,6 +19,8 @@ import { connectionLimit } from "../../../server/front-limits.ts";
 
 /** What strangers do to the server's ports before a word of theirs is understood. */
 
+const challengePath = "/.well-known/acme-challenge/";
+
 let folder: string;
 beforeEach(async () => {
   folder = await mkdtemp(path.join(tmpdir(), "signet-front-"));
@@ -332,6 +334,58 @@ test("plain HTTP leads nobody elsewhere, whatever stands for the path", async ()
     ["http://evil.example/", 404, undefined],
     ["*", 404, undefined],
   ]);
+  server.close();
+  await once(server, "close");
+});
+
+test.each([
+  ["what is no HTTP", "NONSENSE\r\n\r\n", 400, "malformed-request"],
+  [
+    "headers that are too long",
+    `GET / HTTP/1.1\r\nhost: a\r\nx: ${"a".repeat(20_000)}\r\n\r\n`,
+    431,
+    "headers-too-large",
+  ],
+  ["no host", "GET / HTTP/1.1\r\nconnection: close\r\n\r\n", 400, "malformed-request"],
+  [
+    "an expectation",
+    "GET / HTTP/1.1\r\nhost: a\r\nconnection: close\r\nexpect: wonders\r\n\r\n",
+    417,
+    "expectation-failed",
+  ],
+  ["no challenge", `GET ${challengePath} HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n`, 404, "not-found"],
+])("plain HTTP answers %s with a problem document", async (_what, sent, status, code) => {
+  const server = plainAnswers(createChallenges(), "https://sign.example.com").listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { socket, gone } = stranger((server.address() as AddressInfo).port);
+  let reply = "";
+  socket.on("data", (chunk) => {
+    reply += chunk;
+  });
+  socket.write(sent);
+  await gone;
+  const [head = "", body = ""] = reply.split("\r\n\r\n");
+  expect(head).toContain("\r\ncontent-type: application/problem+json; charset=utf-8");
+  const requestId = /\r\nx-request-id: (req_\w+)/.exec(head)?.[1];
+  expect(JSON.parse(body)).toMatchObject({ type: `https://sign.example.com/errors/${code}`, status, code, requestId });
+  expect(Number(head.split(" ")[1])).toBe(status);
+  server.close();
+  await once(server, "close");
+});
+
+test("plain HTTP says so in the reader's language, and gives a challenge its answer", async () => {
+  const challenges = createChallenges();
+  challenges.http.set("one", "one.thumbprint");
+  const server = plainAnswers(challenges, "https://sign.example.com").listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const place = { host: "127.0.0.1", port: (server.address() as AddressInfo).port, agent: false };
+  const ask = async (at: string) => {
+    const call = plainRequest({ ...place, path: at, headers: { "accept-language": "de" } }).end();
+    const [response] = await once(call, "response");
+    return [response.statusCode, Buffer.concat(await response.toArray()).toString()];
+  };
+  expect(await ask(`${challengePath}one`)).toEqual([200, "one.thumbprint"]);
+  expect(await ask(`${challengePath}two`)).toEqual([404, expect.stringContaining('"title":"Nicht gefunden"')]);
   server.close();
   await once(server, "close");
 });
