@@ -27,8 +27,7 @@ export type Step = "create" | "upload" | "draft";
 /** Where the warnings of an upload are kept until its template is shown. */
 export const warningsKey = (file: string) => ["templateFileWarnings", file];
 
-const isUnderWay = (reason: unknown): reason is ProblemResponse =>
-  reason instanceof ProblemResponse && reason.problem.code === "idempotency-in-progress";
+const isUnderWay = ({ problem }: ProblemResponse): boolean => problem.code === "idempotency-in-progress";
 
 /** Not for a lost session, a time-out, a limit or a first request that goes on: the same one may pass a moment later. */
 function isFinal(reason: unknown): boolean {
@@ -46,7 +45,7 @@ async function onceDone<T>(ask: () => Promise<T>): Promise<T> {
     try {
       return await ask();
     } catch (reason) {
-      if (!isUnderWay(reason) || asked === mostAsked) throw reason;
+      if (!(reason instanceof ProblemResponse && isUnderWay(reason)) || asked === mostAsked) throw reason;
       await new Promise((resolve) => setTimeout(resolve, 1000 * (reason.problem.retryAfter ?? 1)));
     }
   }
