@@ -81,7 +81,8 @@ function isWhole(first: Buffer): boolean {
 }
 
 /**
- * Plain HTTP: the answers of http-01 (RFC 8555 §8.3), and everybody else is sent to the pages, or told what is wrong as they are there.
+ * Plain HTTP: the answers of http-01 (RFC 8555 §8.3), and everybody else is sent to the pages. What is wrong with a request is
+ * told as it is there.
  * @param baseUrl where those are; the Host header of a request is never repeated
  */
 export function plainAnswers(challenges: Challenges, baseUrl: string) {

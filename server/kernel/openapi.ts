@@ -114,10 +114,11 @@ export function describeApi(endpoints: readonly EndpointSpec[], options: Describ
   return document;
 }
 
-/** What no text of a body may hold is taken in an address, where it finds nothing. */
+/** What no text may hold is taken in a path, where it finds nothing. */
 function freeParameters({ paths }: OpenApiDocument): void {
   for (const { parameters = [] } of Object.values(paths ?? {}).flatMap((item) => Object.values(item))) {
-    for (const { schema } of parameters) if (schema?.pattern === textPatterns.lines) delete schema.pattern;
+    for (const { in: place, schema } of parameters)
+      if (place === "path" && schema?.pattern === textPatterns.lines) delete schema.pattern;
   }
 }
 

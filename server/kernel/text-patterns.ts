@@ -7,6 +7,11 @@ import { z } from "zod";
 
 /** What `String.prototype.trim` takes away (ECMA-262 §22.1.3.32). */
 const blank = "\\t-\\r \\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff";
+/** Of these, what no text holds: it stands around one only, where it is taken away. */
+const trimmedControl = "\\u000b\\u000c";
+const keptBlank = blank.replace("\\t-\\r", "\\t\\n\\r");
+const before = `([${blank}]*[${trimmedControl}])?`;
+const after = `([${trimmedControl}][${blank}]*)?`;
 /** The commonest of the further characters that nobody sees; what is made of others alone is refused all the same. */
 const unseen = "\\u00ad\\u200b-\\u200f\\u2028-\\u202f\\u2060-\\u206f";
 const control = "\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f";
@@ -20,8 +25,10 @@ const fitUnseen = unseen
 export const textPatterns = {
   /** Any number of lines. */
   lines: `^[^${control}]*$`,
+  /** The same, with blanks around it that are taken away. */
+  trimmedLines: `^${before}[^${control}]*${after}$`,
   /** The same with something to see. */
-  someLines: `^[${blank}${unseen}]*[^${blank}${unseen}${control}][^${control}]*$`,
+  someLines: `^${before}[${keptBlank}${unseen}]*[^${blank}${unseen}${control}][^${control}]*${after}$`,
   /** One line, which may be empty. */
   inLine: `^[^${unfit}]*$`,
   /** One line with something to see; blanks around it are taken away. */

@@ -125,7 +125,7 @@ export const Key = (max: number) =>
     .meta({ pattern: textPatterns.key });
 /** Somebody's words, of any number of lines: 0 to `max` characters without the blanks around them. */
 export const Lines = (max: number) =>
-  z.string().trim().max(max).refine(hasNoControls, controls).meta({ pattern: textPatterns.lines });
+  z.string().trim().max(max).refine(hasNoControls, controls).meta({ pattern: textPatterns.trimmedLines });
 /** Words that are asked for, such as a reason. */
 export const SomeLines = (max: number, asked = "This must not be blank.") =>
   z
@@ -136,6 +136,10 @@ export const SomeLines = (max: number, asked = "This must not be blank.") =>
     .refine(isSeen, { error: asked, params: { code: "min" } })
     .refine(hasNoControls, controls)
     .meta({ pattern: textPatterns.someLines });
+
+/** What a list is searched or filtered by. */
+export const QueryText = (max: number) =>
+  z.string().max(max).refine(hasNoControls, controls).meta({ pattern: textPatterns.lines });
 
 /** Why the last start came to nothing, as it is kept for whoever asks while nothing runs. */
 export const StartFault = z.object({ at: Ts, message: z.string() });
@@ -149,7 +153,7 @@ export const Email = z
   .regex(/^[^\s@<>"(),:;\\[\]]+@[^\s@.<>"(),:;\\[\]]+(\.[^\s@.<>"(),:;\\[\]]+)+$/, "Use an e-mail address.")
   // What reads like another address must not be one of its own: a mail server, or a look-up, may take it for the other.
   .refine(
-    (address) => address.normalize("NFKC") === address && !/[\p{Cc}\p{Cf}\u3002]/u.test(address),
+    (address) => address.normalize("NFKC") === address && !/[\p{Cc}\p{Cf}\u2065\u3002]/u.test(address),
     "This address has characters that are invisible or stand for others: type it in plain letters.",
   )
   .meta({ format: "email", pattern: emailPattern });

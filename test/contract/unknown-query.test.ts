@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { request } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { z } from "zod";
 import { endpoints } from "../../server/contract.ts";
 import type { EndpointSpec } from "../../server/kernel/endpoint.ts";
 import { Problem } from "../../server/kernel/problem.ts";
@@ -47,25 +48,43 @@ const ours = endpoints
   .filter((one) => !strangers.includes(one))
   .map((endpoint) => [`${endpoint.method} ${endpoint.path}`, endpoint] as const);
 
+async function ask(endpoint: EndpointSpec, query: string): Promise<Problem> {
+  const { method, body } = endpoint;
+  const call: CallOptions = { method, ...credentials[endpoint.credential] };
+  if (body?.kind === "json" && !body.optional) call.json = {};
+  if (body?.kind === "raw") {
+    call.body = "x";
+    call.headers = { ...call.headers, "content-type": Object.keys(body.types)[0] ?? "" };
+  }
+  if (body?.kind === "multipart") call.body = new FormData();
+  // A stream that began instead would not end.
+  call.signal = AbortSignal.timeout(20_000);
+  return problemOf(await app.json(`${pathOf(endpoint)}?${query}`, call));
+}
+
 describe.each(ours)("%s", (_name, endpoint) => {
   it.each(["nonsense=1", "constructor=1", "__proto__=1"])("refuses ?%s and names it", async (query) => {
-    const { method, body } = endpoint;
-    const call: CallOptions = { method, ...credentials[endpoint.credential] };
-    if (body?.kind === "json" && !body.optional) call.json = {};
-    if (body?.kind === "raw") {
-      call.body = "x";
-      call.headers = { ...call.headers, "content-type": Object.keys(body.types)[0] ?? "" };
-    }
-    if (body?.kind === "multipart") call.body = new FormData();
-    // A stream that began instead would not end.
-    call.signal = AbortSignal.timeout(20_000);
-    const answer = await app.json(`${pathOf(endpoint)}?${query}`, call);
-    const problem = problemOf(answer);
+    const problem = await ask(endpoint, query);
     // A resource that the path names and that is not there comes first (contract §1, order of checks).
     if (problem.code === "not-found") return expect(endpoint.path).toContain("{");
     expect(problem, JSON.stringify(problem)).toMatchObject({ status: 422, code: "validation-failed" });
     expect(placesOf(problem)).toContain(`?${query.split("=")[0]} unknown`);
   });
+});
+
+/** A token is unknown, and a page to go back to is ignored, whatever they are. */
+const tolerant = ["access_token", "returnTo"];
+const parameters = ours.flatMap(([name, endpoint]) =>
+  Object.keys(endpoint.query instanceof z.ZodObject ? endpoint.query.shape : {})
+    .filter((parameter) => !tolerant.includes(parameter))
+    .map((parameter) => [name, parameter, endpoint] as const),
+);
+it.each(parameters)("%s refuses control characters in ?%s", async (_name, parameter, endpoint) => {
+  for (const character of ["%00", "%07", "%C2%9B"]) {
+    const problem = await ask(endpoint, `${parameter}=a${character}b`);
+    expect(problem, JSON.stringify(problem)).toMatchObject({ status: 422, code: "validation-failed" });
+    expect(placesOf(problem).map((place) => place.split(" ")[0])).toContain(`?${parameter}`);
+  }
 });
 
 it("looks at all of them but for single things that are not there", async () => {

@@ -10,6 +10,7 @@ import {
   Lines,
   Locale,
   Metadata,
+  QueryText,
   SomeLines,
   Ts,
 } from "../../server/kernel/wire.ts";
@@ -101,6 +102,37 @@ test("words may have lines, and need not be there unless they are asked for", ()
   for (const text of blank) expect(SomeLines(20).safeParse(text).success, JSON.stringify(text)).toBe(false);
   for (const text of controlled) expect(Lines(20).safeParse(text).success, JSON.stringify(text)).toBe(false);
 });
+
+/** Every blank, break and control character, and nearly every one that is not seen, among letters. */
+const everySign = Array.from({ length: 0x3100 }, (_, code) => String.fromCodePoint(code)).concat("\ufeff", "\ufffc");
+
+test.each([
+  ["line", Line(50)],
+  ["key", Key(50)],
+  ["lines", Lines(50)],
+  ["words", SomeLines(50)],
+  ["words of a query", QueryText(50)],
+])("what is taken for %s fits the described pattern", (_name, schema) => {
+  const pattern = new RegExp(String(z.globalRegistry.get(schema)?.pattern), "u");
+  const texts = everySign.flatMap((sign) => [sign, `${sign}a`, `a${sign}`, `a${sign}b`, ` \v${sign} a${sign}\f `]);
+  expect(texts.filter((text) => schema.safeParse(text).success && !pattern.test(text))).toEqual([]);
+});
+
+test("what is taken for an address fits the described pattern", () => {
+  const pattern = new RegExp(String(z.globalRegistry.get(Email)?.pattern), "u");
+  const texts = everySign.flatMap((sign) => [`${sign}a@b.cd`, `a${sign}@b.cd`, `a@b${sign}.cd`]);
+  expect(texts.filter((text) => Email.safeParse(text).success && !pattern.test(text))).toEqual([]);
+});
+
+test.each(["a\vb", "\u200b\va", "a\f\u200b"])(
+  "a control character within words is refused and described so: %j",
+  (text) => {
+    for (const schema of [Lines(50), SomeLines(50)]) {
+      expect(schema.safeParse(text).success).toBe(false);
+      expect(text).not.toMatch(new RegExp(String(z.globalRegistry.get(schema)?.pattern), "u"));
+    }
+  },
+);
 
 test("a record keeps every key, and checks it", () => {
   const given: unknown = JSON.parse('{"__proto__":"a","constructor":"b","toString":"c"}');

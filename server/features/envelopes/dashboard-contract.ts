@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { endpoint } from "../../kernel/endpoint.ts";
-import { Cursor, limitOf, Ts } from "../../kernel/wire.ts";
+import { Cursor, limitOf, QueryText, Ts } from "../../kernel/wire.ts";
 import { heldReasons, mailStatuses } from "../mail/contract.ts";
 import { Envelope } from "./envelope-contract.ts";
 
@@ -49,7 +49,7 @@ export const listTestMails = endpoint({
   credential: "dashboard",
   permission: "envelope:send",
   query: z.object({
-    envelope: z.string().max(64).optional().meta({ description: "Of this test-mode envelope only" }),
+    envelope: QueryText(64).optional().meta({ description: "Of this test-mode envelope only" }),
     limit: limitOf(50),
     cursor: Cursor.optional(),
   }),

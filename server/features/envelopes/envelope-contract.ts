@@ -11,6 +11,7 @@ import {
   Metadata,
   pageQuery,
   QueryBoolean,
+  QueryText,
   SomeLines,
   Ts,
 } from "../../kernel/wire.ts";
@@ -203,11 +204,7 @@ export const ViewerList = listOf("ViewerList", Viewer);
 export const ListEnvelopesQuery = z.object({
   status: EnvelopeStatus.optional(),
   seal: SealStatus.optional(),
-  q: z
-    .string()
-    .max(200)
-    .optional()
-    .meta({ description: "In title, externalId, name or e-mail of a recipient; or the id" }),
+  q: QueryText(200).optional().meta({ description: "In title, externalId, name or e-mail of a recipient; or the id" }),
   template: z
     .string()
     .regex(/^tpl_[A-Za-z0-9]{10,40}$/, "Use a template id.")

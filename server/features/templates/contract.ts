@@ -14,6 +14,7 @@ import {
   pageQuery,
   pdf,
   QueryBoolean,
+  QueryText,
   Ts,
 } from "../../kernel/wire.ts";
 import { DocumentContent } from "./document-content.ts";
@@ -186,7 +187,7 @@ export const listTemplates = endpoint({
   permission: "template:read",
   query: z.strictObject({
     ...pageQuery,
-    q: z.string().max(200).optional().meta({ description: "Part of the name, or an id" }),
+    q: QueryText(200).optional().meta({ description: "Part of the name, or an id" }),
   }),
   responses: { 200: json(TemplateList) },
 });
