@@ -51,8 +51,8 @@ export function createTurns(limits: TurnLimits) {
   const ofAround = (around: string) => [...queues.values()].flat().filter((waiter) => waiter.around === around).length;
 
   /**
-   * Takes the last place of the network with most waiting in the /48 with most waiting, unless the newcomer's are as crowded with one
-   * more: whoever has a /48 has as many networks as they like.
+   * Takes the last place of the network with most waiting in the /48 with most waiting, unless the newcomer's are as crowded
+   * with one more: whoever has a /48 has as many networks as they like.
    */
   function makeRoom(network: string, around: string): boolean {
     const own = { near: ofAround(around) + 1, here: (queues.get(network)?.length ?? 0) + 1 };
