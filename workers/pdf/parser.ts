@@ -3,7 +3,7 @@ import { PdfDict, PdfError, PdfName, type PdfObject, PdfRef, PdfStream, PdfStrin
 
 /** Shared by everything read from one file, so that many small abuses add up to a refusal. */
 export type Budget = {
-  /** names, strings, arrays and dictionaries (these count fourfold) that may still be made; eight bytes of one count as one */
+  /** units of reading that are left (see `COST`); whatever keeps what it reads in memory counts them a second time */
   objects: number;
   /** bytes that may still be scanned for a lost `endstream` */
   scan: number;
@@ -11,9 +11,26 @@ export type Budget = {
   inflate: number;
 };
 
+/** For work that no parser does. @throws PdfError `too-complex` when nothing is left */
+export function spend(budget: Budget, units: number): void {
+  budget.objects -= units;
+  if (budget.objects < 0) throw new PdfError("too-complex", "too many objects");
+}
+
+/** Units that the objects may cost that are kept of a file: some 256 MB. A thread keeps those of several files at once. */
+export const MAX_KEPT = 4_000_000;
+/** Units of reading in a file: what is read once to be looked at is not kept. */
+export const MAX_WORK = 12_000_000;
+
 const MAX_DEPTH = 256;
 const MAX_NUMBER_LENGTH = 64;
-/** Several objects may be read out of the same bytes, so that bytes are paid for each time. */
+const MAX_EXACT_DIGITS = 15;
+/** Characters: joined one by one, strings up to the first are kept in one piece. */
+const SHORT = 12;
+const PIECE = 4096;
+/** A unit pays for 64 bytes of memory at most, so that what a file may keep is bounded; measured with Node 24. */
+const COST = { number: 1, name: 1, word: 1, string: 4, array: 3, dict: 4 };
+/** Several objects may be read out of the same bytes, so that bytes are paid for each time: so many of them are a unit. */
 const BYTES_PER_UNIT = 8;
 
 // 1 = white space (Table 1), 2 = delimiter (Table 2), 0 = regular
@@ -24,6 +41,7 @@ for (const byte of Buffer.from("()<>[]{}/%")) CLASS[byte] = 2;
 export const isSpace = (byte: number): boolean => CLASS[byte] === 1;
 export const isRegular = (byte: number): boolean => CLASS[byte] === 0;
 const isDigit = (byte: number): boolean => byte >= 48 && byte <= 57;
+const startsNumber = (byte: number): boolean => isDigit(byte) || byte === 0x2b || byte === 0x2d || byte === 0x2e;
 
 /** -1 for what is no hexadecimal digit. */
 export function hexValue(byte: number): number {
@@ -47,6 +65,21 @@ export function plainHex(bytes: Uint8Array, start: number, end: number): Uint8Ar
   return out;
 }
 
+/** A view costs more memory than the bytes of a short string. */
+const upTo = (bytes: Uint8Array, length: number): Uint8Array =>
+  length === bytes.length ? bytes : bytes.slice(0, length);
+
+/** One character a byte. A long string put together from single ones keeps a piece of memory for each of them. */
+function textBetween(bytes: Uint8Array, start: number, end: number): string {
+  let text = "";
+  if (end - start <= SHORT) {
+    for (let at = start; at < end; at++) text += String.fromCharCode(bytes[at] ?? 0);
+    return text;
+  }
+  for (let at = start; at < end; at += PIECE) text += String.fromCharCode(...bytes.subarray(at, Math.min(at + PIECE, end)));
+  return text;
+}
+
 // Types of actions and annotations, and keys under which scripts and files stand.
 const TELLING = new Set(
   (
@@ -65,7 +98,14 @@ export class Parser {
   ambiguous = false;
   /** Whether a name was read that active content and attachments cannot do without (`active-content.ts`). */
   mayAct = false;
+  /** Units that were spent, and how many of them this parser may spend at most. */
+  spent = 0;
+  room = Number.POSITIVE_INFINITY;
+  /** Told of every reference. */
+  onRef: ((num: number, gen: number) => void) | null = null;
   readonly #budget: Budget;
+  /** Bytes that do not make a unit yet. */
+  #loose = 0;
 
   constructor(bytes: Uint8Array, pos: number, budget: Budget, end = bytes.length) {
     this.bytes = bytes;
@@ -82,13 +122,17 @@ export class Parser {
     const at = this.pos + ahead;
     return at < this.end ? (this.bytes[at] ?? -1) : -1;
   }
-  #spend(units: number): void {
-    this.#budget.objects -= units;
-    if (this.#budget.objects < 0) throw new PdfError("too-complex", "too many objects");
+  /** @throws PdfError `too-complex` when nothing is left */
+  spend(units: number): void {
+    this.spent += units;
+    if (this.spent > this.room) throw new PdfError("too-complex", "too many objects");
+    spend(this.#budget, units);
   }
 
   #spendBytes(count: number): void {
-    if (count >= BYTES_PER_UNIT) this.#spend(Math.floor(count / BYTES_PER_UNIT));
+    const bytes = this.#loose + count;
+    this.#loose = bytes % BYTES_PER_UNIT;
+    if (bytes >= BYTES_PER_UNIT) this.spend(Math.floor(bytes / BYTES_PER_UNIT));
   }
 
   /** Skips white space and comments. */
@@ -122,15 +166,16 @@ export class Parser {
       this.pos++;
       if (this.pos - start > 15) this.fail("number too long");
     }
-    return this.pos === start ? null : value;
+    if (this.pos === start) return null;
+    this.spend(COST.number);
+    return value;
   }
 
   object(depth = 0): PdfObject {
     if (depth > MAX_DEPTH) throw new PdfError("too-complex", "objects nested too deeply");
     this.skip();
     const byte = this.peek();
-    if (isDigit(byte) || byte === 0x2b || byte === 0x2d || byte === 0x2e) return this.#numberOrRef();
-    this.#spend(byte === 0x3c ? 4 : 1);
+    if (startsNumber(byte)) return this.#numberOrRef();
     switch (byte) {
       case 0x2f:
         return new PdfName(this.#name());
@@ -141,6 +186,7 @@ export class Parser {
       case 0x3c:
         return this.peek(1) === 0x3c ? this.#dict(depth) : this.#hexString();
       default:
+        this.spend(COST.word);
         if (this.keyword("true")) return true;
         if (this.keyword("false")) return false;
         if (this.keyword("null")) return null;
@@ -149,18 +195,28 @@ export class Parser {
   }
 
   #numberOrRef(): PdfObject {
+    this.spend(COST.number);
+    let at = this.pos;
+    let value = 0;
+    for (; at < this.end && isDigit(this.bytes[at] ?? 0); at++) value = value * 10 + ((this.bytes[at] ?? 0) - 48);
+    const digits = at - this.pos;
+    if (digits === 0 || digits > MAX_EXACT_DIGITS || (at < this.end && isRegular(this.bytes[at] ?? 0))) {
+      return this.#otherNumber();
+    }
+    const ref = digits <= 10 ? this.#refBehind(value, at) : null;
+    if (!ref) this.pos = at;
+    return ref ?? value;
+  }
+
+  /** What is not written with digits alone, or with more of them than a number holds. */
+  #otherNumber(): number {
     const start = this.pos;
-    if (isDigit(this.peek())) {
-      const ref = this.#tryRef();
-      if (ref) return ref;
-      this.pos = start;
-    }
-    let text = "";
-    for (let byte = this.peek(); byte !== -1 && isRegular(byte); byte = this.peek()) {
-      text += String.fromCharCode(byte);
+    while (this.pos < this.end && isRegular(this.bytes[this.pos] ?? 0)) {
       this.pos++;
-      if (text.length > MAX_NUMBER_LENGTH) this.fail("number too long");
+      if (this.pos - start > MAX_NUMBER_LENGTH) this.fail("number too long");
     }
+    this.#spendBytes(this.pos - start);
+    const text = textBetween(this.bytes, start, this.pos);
     // Producers write "--1", "1-" and "." now and then; readers take the leading number, or zero.
     const value = Number(text);
     if (Number.isFinite(value)) return value;
@@ -168,11 +224,10 @@ export class Parser {
     return Number.isFinite(lenient) ? lenient : /^[+\-.]+$/.test(text) ? 0 : this.fail("bad number");
   }
 
-  #tryRef(): PdfRef | null {
-    let at = this.pos;
-    let num = 0;
-    for (; isDigit(this.bytes[at] ?? 0) && at < this.end; at++) num = num * 10 + ((this.bytes[at] ?? 0) - 48);
-    if (at - this.pos > 10 || !isSpace(this.bytes[at] ?? 0xff)) return null;
+  /** The reference to object `num`, whose digits end at `from`; null, with the position unchanged, when it is a mere number. */
+  #refBehind(num: number, from: number): PdfRef | null {
+    let at = from;
+    if (!isSpace(this.bytes[at] ?? 0xff)) return null;
     while (at < this.end && isSpace(this.bytes[at] ?? 0xff)) at++;
     const genStart = at;
     let gen = 0;
@@ -183,24 +238,39 @@ export class Parser {
     if (at + 1 < this.end && isRegular(this.bytes[at + 1] ?? 0)) return null;
     this.pos = at + 1;
     if (num > this.highest) this.highest = num;
+    this.onRef?.(num, gen);
     return new PdfRef(num, gen);
   }
 
   #name(): string {
-    const start = this.pos++;
-    let value = "";
-    for (let byte = this.peek(); byte !== -1 && isRegular(byte); byte = this.peek()) {
-      const high = byte === 0x23 ? hexValue(this.peek(1)) : -1;
-      const low = high >= 0 ? hexValue(this.peek(2)) : -1;
-      value += String.fromCharCode(low >= 0 ? high * 16 + low : byte);
-      this.pos += low >= 0 ? 3 : 1;
+    this.spend(COST.name);
+    const start = ++this.pos;
+    let plain = true;
+    for (; this.pos < this.end && isRegular(this.bytes[this.pos] ?? 0); this.pos++) {
+      if (this.bytes[this.pos] === 0x23) plain = false;
     }
     this.#spendBytes(this.pos - start);
+    const value = plain ? textBetween(this.bytes, start, this.pos) : this.#escapedName(start);
     if (TELLING.has(value)) this.mayAct = true;
     return value;
   }
 
+  /** From `start` up to the position, #xx undone. */
+  #escapedName(start: number): string {
+    const out = new Uint8Array(this.pos - start);
+    let length = 0;
+    for (let at = start; at < this.pos; length++) {
+      const byte = this.bytes[at] ?? 0;
+      const high = byte === 0x23 && at + 2 < this.pos ? hexValue(this.bytes[at + 1] ?? 0) : -1;
+      const low = high >= 0 ? hexValue(this.bytes[at + 2] ?? 0) : -1;
+      out[length] = low >= 0 ? high * 16 + low : byte;
+      at += low >= 0 ? 3 : 1;
+    }
+    return textBetween(out, 0, length);
+  }
+
   #literal(): PdfString {
+    this.spend(COST.string);
     const start = ++this.pos;
     const end = this.#literalEnd();
     this.#spendBytes(end - start);
@@ -216,7 +286,7 @@ export class Parser {
         if (byte === -1) continue;
       } else if (byte === 0x28) depth++;
       else if (byte === 0x29) {
-        if (--depth === 0) return new PdfString(out.subarray(0, length));
+        if (--depth === 0) return new PdfString(upTo(out, length));
       } else if (byte === 13) {
         // An end of line inside a string counts as one line feed (§7.3.4.2).
         if (this.peek() === 10) this.pos++;
@@ -262,6 +332,7 @@ export class Parser {
   }
 
   #hexString(): PdfString {
+    this.spend(COST.string);
     const start = ++this.pos;
     const close = this.bytes.indexOf(0x3e, start);
     this.pos = close < 0 ? this.end : Math.min(close, this.end);
@@ -285,10 +356,11 @@ export class Parser {
       digits++;
     }
     this.pos++;
-    return new PdfString(out.subarray(0, (digits + 1) >> 1), true);
+    return new PdfString(upTo(out, (digits + 1) >> 1), true);
   }
 
   #array(depth: number): PdfObject[] {
+    this.spend(COST.array);
     this.pos++;
     const items: PdfObject[] = [];
     while (true) {
@@ -302,6 +374,7 @@ export class Parser {
   }
 
   #dict(depth: number): PdfDict {
+    this.spend(COST.dict);
     this.pos += 2;
     const result = new PdfDict();
     while (true) {
@@ -320,21 +393,38 @@ export class Parser {
     }
   }
 
-  /** `num gen obj … endobj` at the position (§7.3.10); `length` looks up a stream's /Length. */
-  indirect(length: (object: PdfObject | undefined) => number | null): { num: number; gen: number; object: PdfObject } {
+  /** `num gen obj` at the position (§7.3.10). */
+  header(): { num: number; gen: number } {
     this.skip();
     const num = this.unsigned();
     this.skip();
     const gen = this.unsigned();
     this.skip();
     if (num === null || gen === null || !this.keyword("obj")) this.fail("no object");
+    return { num, gen };
+  }
+
+  /** What stands behind the header; `length` finds the /Length of the stream with this dictionary. */
+  body(length: (dict: PdfDict) => number | null): PdfObject {
     const object = this.object();
-    if (!(object instanceof PdfDict)) return { num, gen, object };
+    if (!(object instanceof PdfDict)) return object;
     this.skip();
-    if (!this.keyword("stream")) return { num, gen, object };
+    if (!this.keyword("stream")) return object;
     if (this.peek() === 13) this.pos++;
     if (this.peek() === 10) this.pos++;
-    return { num, gen, object: new PdfStream(object, this.#streamBytes(length(object.get("Length")))) };
+    return new PdfStream(object, this.#streamBytes(length(object)));
+  }
+
+  /** `num gen obj … endobj` at the position. */
+  indirect(length: (dict: PdfDict) => number | null): { num: number; gen: number; object: PdfObject } {
+    const { num, gen } = this.header();
+    return { num, gen, object: this.body(length) };
+  }
+
+  /** The number or the reference at the position; null for anything else, which is not read. */
+  numberOrRef(): PdfObject {
+    this.skip();
+    return startsNumber(this.peek()) ? this.#numberOrRef() : null;
   }
 
   #streamBytes(length: number | null): Uint8Array {

@@ -2,8 +2,8 @@
 import { decodeStream } from "./filters.ts";
 import { ObjectSource, type PdfDict, PdfError, type PdfObject, PdfRef, PdfStream } from "./objects.ts";
 import { type PdfPage, walkPages } from "./pages.ts";
-import { type Budget, Parser } from "./parser.ts";
-import { readXref, type Xref } from "./xref.ts";
+import { type Budget, MAX_KEPT, MAX_WORK, Parser, spend } from "./parser.ts";
+import { readXref, type Xref, type XrefEntry } from "./xref.ts";
 
 export type { PdfPage } from "./pages.ts";
 
@@ -20,12 +20,19 @@ export function openPdf(bytes: Uint8Array): PdfFile {
   return new PdfFile(bytes);
 }
 
-/** An object's length, and the stream that an object lies in, are found by reading others; more than that is abuse. */
-const MAX_LOADING = 16;
+/** As `resolve` bears it. */
+const MAX_HOPS = 32;
 /** Readers must accept 8 388 607 (Annex C); room for what is appended. */
 const MAX_FIRST_FREE = 8_000_000;
+/** Annex C; there are two bytes for it in what is appended. */
+const MAX_GENERATION = 65_535;
 
-type Packed = { data: Uint8Array; offsets: Map<number, number> };
+/** `numbers` in the order of the header, `offsets` by number. */
+type Packed = { data: Uint8Array; offsets: Map<number, number>; numbers: number[] };
+/** An object in use. */
+type Entry = Exclude<XrefEntry, { kind: "free" }>;
+/** `odd`: the object is not written quite as the cross-reference says. */
+type Read = { object: PdfObject; parser: Parser; odd: boolean };
 
 export class PdfFile extends ObjectSource {
   readonly bytes: Uint8Array;
@@ -41,17 +48,21 @@ export class PdfFile extends ObjectSource {
   readonly catalogRef: PdfRef;
   readonly #xref: Xref;
   readonly #budget: Budget;
+  /** By `keyOf`. */
   readonly #objects = new Map<number, PdfObject>();
-  readonly #loading = new Set<number>();
   readonly #packed = new Map<number, Packed>();
+  readonly #unpacked = new Unpacked((ref) => this.#readUnpacked(ref)?.object ?? null);
   #pages: PdfPage[] | null = null;
   #mayAct = false;
+  /** Units for what may still be kept. */
+  #room: number;
 
   constructor(bytes: Uint8Array) {
     super();
     this.bytes = bytes;
-    this.#budget = { objects: 8_000_000, scan: 2 * bytes.length + 1024 * 1024, inflate: 256 * 1024 * 1024 };
+    this.#budget = { objects: MAX_WORK, scan: 2 * bytes.length + 1024 * 1024, inflate: 256 * 1024 * 1024 };
     this.#xref = readXref(bytes, this.#budget);
+    this.#room = MAX_KEPT - this.#xref.kept;
     this.trailer = this.#xref.trailer;
     this.startXref = this.#xref.startXref;
     this.xrefKind = this.#xref.kind;
@@ -74,24 +85,26 @@ export class PdfFile extends ObjectSource {
 
   /** @throws PdfError when the object's bytes are not what the cross-reference says. */
   override get(ref: PdfRef): PdfObject {
-    const cached = this.#objects.get(ref.num);
-    if (cached !== undefined && ref.gen === 0) return cached;
-    const entry = this.#xref.lookup(ref.num);
-    if (!entry || entry.kind === "free" || this.#loading.has(ref.num)) return null;
-    if (entry.kind === "offset" && entry.gen !== ref.gen) return null;
+    const key = keyOf(ref);
+    const cached = this.#objects.get(key);
     if (cached !== undefined) return cached;
-    if (this.#loading.size === MAX_LOADING) throw new PdfError("too-complex", "objects need each other too deeply");
-    this.#loading.add(ref.num);
-    try {
-      const object =
-        entry.kind === "offset"
-          ? this.#readAt(ref.num, entry.offset).object
-          : this.#readIn(ref.num, entry.stream).object;
-      this.#objects.set(ref.num, object);
-      return object;
-    } finally {
-      this.#loading.delete(ref.num);
-    }
+    const entry = this.#inUse(ref);
+    if (!entry) return null;
+    const { object, parser } = this.#read(ref.num, entry);
+    this.#keep(parser);
+    this.#objects.set(key, object);
+    return object;
+  }
+
+  #keep({ spent }: Parser): void {
+    this.#room -= spent;
+    if (this.#room < 0) throw new PdfError("too-complex", "too many objects");
+  }
+
+  #inUse(ref: PdfRef): Entry | null {
+    const entry = this.#xref.lookup(ref.num);
+    if (!entry || entry.kind === "free") return null;
+    return entry.kind === "offset" && entry.gen !== ref.gen ? null : entry;
   }
 
   /** With which a reference to this object must come; 0 for what is missing. */
@@ -132,17 +145,44 @@ export class PdfFile extends ObjectSource {
 
   /**
    * Reads every object in use, without keeping them, and tells whether the file means the same to everybody and will go
-   * on doing so when something is appended: no reference to a number that is still to be given, no key twice.
+   * on doing so when something is appended: no reference to a number that is still to be given or to another generation
+   * of an object in use, no key and no number twice, every object where and as the cross-reference says.
    * @throws PdfError `damaged` when one of them cannot be read; `too-complex`
    */
   isSelfContained(): boolean {
-    const survey = { highest: this.#xref.highest, ambiguous: this.#xref.ambiguous };
-    for (const { parser } of this.#inUse()) {
-      survey.highest = Math.max(survey.highest, parser.highest);
-      survey.ambiguous ||= parser.ambiguous;
+    if (this.firstFree >= MAX_FIRST_FREE || this.#xref.ambiguous) return false;
+    const generations = this.#generations();
+    if (!generations) return false;
+    let plain = true;
+    const see = (num: number, gen: number): void => {
+      const own = generations[num] ?? NOT_IN_USE;
+      if (own !== NOT_IN_USE && own !== gen) plain = false;
+    };
+    for (const value of this.trailer.map.values()) if (value instanceof PdfRef) see(value.num, value.gen);
+    let highest = this.#xref.highest;
+    for (const [num, entry] of this.#entries()) {
+      const { parser, odd } = this.#read(num, entry, see);
+      highest = Math.max(highest, parser.highest);
+      plain &&= !odd && !parser.ambiguous;
       this.#mayAct ||= parser.mayAct;
     }
-    return survey.highest < this.firstFree && this.firstFree < MAX_FIRST_FREE && !survey.ambiguous;
+    return plain && highest < this.firstFree;
+  }
+
+  /** By number the generation of each object in use; null when one cannot be written or stands in two places. */
+  #generations(): Int32Array | null {
+    const generations = new Int32Array(this.#top()).fill(NOT_IN_USE);
+    for (const [num, entry, twofold] of this.#entries()) {
+      const gen = entry.kind === "offset" ? entry.gen : 0;
+      if (twofold || gen > MAX_GENERATION) return null;
+      generations[num] = gen;
+    }
+    return generations;
+  }
+
+  /** One above the highest number that a section speaks of. */
+  #top(): number {
+    return this.#xref.sections.reduce((most, { size }) => Math.max(most, size), 0);
   }
 
   /** Whether a name stands anywhere without which nothing acts or is attached; known once `isSelfContained` was asked. */
@@ -161,53 +201,93 @@ export class PdfFile extends ObjectSource {
 
   /** Every object in use, read without being kept. @throws PdfError as `isSelfContained` */
   *objects(): Generator<[PdfRef, PdfObject]> {
-    for (const { num, object } of this.#inUse()) yield [new PdfRef(num, this.generation(num)), object];
+    for (const [num, entry] of this.#entries()) {
+      yield [new PdfRef(num, entry.kind === "offset" ? entry.gen : 0), this.#read(num, entry).object];
+    }
   }
 
-  *#inUse(): Generator<{ num: number; object: PdfObject; parser: Parser }> {
-    const seen = new Set<number>();
-    for (const [first, count] of this.#xref.sections.flatMap(({ ranges }) => ranges)) {
-      for (let num = first; num < first + count; num++) {
-        if (seen.has(num)) continue;
-        seen.add(num);
-        const entry = this.#xref.lookup(num);
-        if (!entry || entry.kind === "free") continue;
-        const read = entry.kind === "offset" ? this.#readAt(num, entry.offset) : this.#readIn(num, entry.stream);
-        yield { num, ...read };
+  /** What the cross-reference says of every number that is in use. */
+  *#entries(): Generator<[num: number, entry: Entry, twofold: boolean]> {
+    const seen = new Uint8Array(this.#top());
+    for (const section of this.#xref.sections) {
+      for (const [first, count] of section.ranges) {
+        spend(this.#budget, Math.ceil(count / ENTRIES_PER_UNIT));
+        for (let num = first; num < first + count; num++) {
+          const entry = seen[num] ? null : section.lookup(num);
+          if (!entry) continue;
+          seen[num] = 1;
+          if (entry.kind !== "free") yield [num, entry, section.isTwofold(num)];
+        }
       }
     }
   }
 
-  #readAt(num: number, offset: number): { object: PdfObject; parser: Parser } {
-    if (offset <= 0 || offset >= this.bytes.length)
-      throw new PdfError("damaged", `object ${num} lies outside the file`);
-    const parser = new Parser(this.bytes, offset, this.#budget);
-    const found = parser.indirect((length) => this.number(length));
-    if (found.num !== num) throw new PdfError("damaged", `object ${num} is not where the cross-reference says`);
-    return { object: found.object, parser };
+  #read(num: number, entry: Entry, onRef: Parser["onRef"] = null): Read {
+    const { parser, gen, odd } = this.#parserFor(num, entry);
+    parser.onRef = onRef;
+    if (entry.kind === "packed") return { object: parser.object(), parser, odd };
+    const object = parser.body((dict) => this.#lengthOf(dict, !dict.has("First")));
+    return { object, parser, odd: gen !== entry.gen };
   }
 
-  #readIn(num: number, container: number): { object: PdfObject; parser: Parser } {
-    const packed = this.#packed.get(container) ?? this.#openPacked(container);
-    const offset = packed.offsets.get(num);
-    if (offset === undefined) throw new PdfError("damaged", `object ${num} is missing in its object stream`);
-    const parser = new Parser(packed.data, offset, this.#budget);
-    return { object: parser.object(), parser };
+  /** At the object itself, behind its header. */
+  #parserFor(num: number, entry: Entry): { parser: Parser; gen: number; odd: boolean } {
+    if (entry.kind === "packed") {
+      const packed = this.#packed.get(entry.stream) ?? this.#openPacked(entry.stream);
+      const offset = packed.offsets.get(num);
+      if (offset === undefined) throw new PdfError("damaged", `object ${num} is missing in its object stream`);
+      const odd = packed.numbers[entry.index] !== num || packed.offsets.size < packed.numbers.length;
+      return { parser: this.#parser(packed.data, offset), gen: 0, odd };
+    }
+    if (entry.offset <= 0 || entry.offset >= this.bytes.length)
+      throw new PdfError("damaged", `object ${num} lies outside the file`);
+    const parser = this.#parser(this.bytes, entry.offset);
+    const header = parser.header();
+    if (header.num !== num) throw new PdfError("damaged", `object ${num} is not where the cross-reference says`);
+    return { parser, gen: header.gen, odd: false };
+  }
+
+  #parser(bytes: Uint8Array, offset: number, end?: number): Parser {
+    const parser = new Parser(bytes, offset, this.#budget, end);
+    parser.room = this.#room;
+    return parser;
+  }
+
+  /**
+   * The /Length of the stream with this dictionary. What it refers to is only looked at when it is a number: to read
+   * streams for the sake of others would need the deeper a stack the fewer of them were read before.
+   */
+  #lengthOf(dict: PdfDict, mayBePacked: boolean): number | null {
+    let value = dict.get("Length");
+    for (let hops = 0; value instanceof PdfRef; hops++) {
+      const entry: Entry | null = hops < MAX_HOPS ? this.#inUse(value) : null;
+      if (!entry || (entry.kind === "packed" && !mayBePacked)) return null;
+      value = this.#parserFor(value.num, entry).parser.numberOrRef();
+    }
+    return typeof value === "number" ? value : null;
+  }
+
+  /** What an object stream needs must not lie in one (§7.5.7): so no chain of them can be made. */
+  #readUnpacked(ref: PdfRef): Read | null {
+    const entry = this.#inUse(ref);
+    if (entry?.kind !== "offset") return null;
+    const { parser } = this.#parserFor(ref.num, entry);
+    return { object: parser.body((dict) => this.#lengthOf(dict, false)), parser, odd: false };
   }
 
   /** Object streams (§7.5.7). */
   #openPacked(container: number): Packed {
-    const entry = this.#xref.lookup(container);
-    const stream = entry?.kind === "offset" ? this.get(new PdfRef(container, entry.gen)) : null;
+    const stream = this.#readUnpacked(new PdfRef(container, this.generation(container)))?.object;
     if (!(stream instanceof PdfStream)) throw new PdfError("damaged", `object stream ${container} is missing`);
-    const data = this.decode(stream);
-    const count = this.number(stream.dict.get("N")) ?? -1;
-    const first = this.number(stream.dict.get("First")) ?? -1;
+    const data = decodeStream(this.#unpacked, stream, this.#budget);
+    const count = this.#unpacked.number(stream.dict.get("N")) ?? -1;
+    const first = this.#unpacked.number(stream.dict.get("First")) ?? -1;
     if (count < 0 || first < 0 || first > data.length || count > data.length) {
       throw new PdfError("damaged", `object stream ${container} has a bad header`);
     }
-    const header = new Parser(data, 0, this.#budget, first);
+    const header = this.#parser(data, 0, first);
     const offsets = new Map<number, number>();
+    const numbers: number[] = [];
     const taken = new Set<number>();
     for (let i = 0; i < count; i++) {
       header.skip();
@@ -217,10 +297,31 @@ export class PdfFile extends ObjectSource {
       if (num === null || at === null) throw new PdfError("damaged", `object stream ${container} has a bad header`);
       if (taken.has(at)) throw new PdfError("damaged", `object stream ${container} holds two objects in one place`);
       taken.add(at);
+      numbers.push(num);
       offsets.set(num, first + at);
     }
-    const packed = { data, offsets };
+    this.#keep(header);
+    const packed = { data, offsets, numbers };
     this.#packed.set(container, packed);
     return packed;
+  }
+}
+
+const NOT_IN_USE = -1;
+/** That can be looked at in the time of a unit. */
+const ENTRIES_PER_UNIT = 4;
+
+/** Objects of later generations behind all others. */
+const keyOf = ({ num, gen }: PdfRef): number => gen * 2 ** 34 + num;
+
+/** A file's objects without those that lie in object streams. */
+class Unpacked extends ObjectSource {
+  readonly #read: (ref: PdfRef) => PdfObject;
+  constructor(read: (ref: PdfRef) => PdfObject) {
+    super();
+    this.#read = read;
+  }
+  override get(ref: PdfRef): PdfObject {
+    return this.#read(ref);
   }
 }

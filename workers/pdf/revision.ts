@@ -75,6 +75,7 @@ export class Revision extends ObjectSource {
   }
   /** Replaces an object; `object` must be a changed copy, not the one that the file handed out. */
   set(ref: PdfRef, object: PdfObject): void {
+    if (ref.gen > MAX_GENERATION) throw new PdfError("damaged", `object ${ref.num} has too high a generation`);
     this.#changed.set(ref.num, { gen: ref.gen, object });
   }
   /** Adds a stream; `compress` deflates the bytes and sets /Filter. */
@@ -141,6 +142,8 @@ export function dropPermissions(revision: Revision): void {
   if (catalog.has("Perms")) revision.set(revision.base.catalogRef, catalog.clone().delete("Perms"));
 }
 
+/** There are two bytes for it in a cross-reference stream. */
+const MAX_GENERATION = 65_535;
 const OWN_KEYS = new Set(
   "Size Prev XRefStm ID Type W Index Length Filter DecodeParms F FFilter FDecodeParms DL".split(" "),
 );

@@ -53,10 +53,11 @@ export function rewritePdf(
   const renumbered = (object: PdfObject, depth = 0): PdfObject => {
     if (depth > MAX_DEPTH) throw new PdfError("too-complex", "objects nested too deeply");
     if (object instanceof PdfRef) {
+      // It may be known, and this be a reference to another generation of it.
+      if (source.get(object) === null) return null;
       const known = numbers.get(object.num);
       if (known !== undefined) return new PdfRef(known);
       if (numbers.size === MAX_OBJECTS) throw new PdfError("too-complex", "too many objects");
-      if (source.get(object) === null) return null;
       numbers.set(object.num, numbers.size + 1);
       queue.push(object);
       return new PdfRef(numbers.size);

@@ -2,7 +2,7 @@
 import { type Decryptor, decryptorFor } from "./decrypt.ts";
 import { decodeStream } from "./filters.ts";
 import { isName, ObjectSource, PdfDict, PdfError, type PdfObject, PdfRef, PdfStream } from "./objects.ts";
-import { type Budget, isSpace, Parser } from "./parser.ts";
+import { type Budget, isSpace, MAX_KEPT, MAX_WORK, Parser } from "./parser.ts";
 import { openPdf } from "./reader.ts";
 
 type Found = { gen: number; object: PdfObject };
@@ -20,10 +20,12 @@ export class ScannedPdf extends ObjectSource {
   readonly #objects = new Map<number, Found>();
   readonly #budget: Budget;
   #trailer: PdfDict | null = null;
+  /** Units for what may still be kept. */
+  #room = MAX_KEPT;
 
   constructor(bytes: Uint8Array) {
     super();
-    this.#budget = { objects: 8_000_000, scan: 3 * bytes.length + 1024 * 1024, inflate: 256 * 1024 * 1024 };
+    this.#budget = { objects: MAX_WORK, scan: 3 * bytes.length + 1024 * 1024, inflate: 256 * 1024 * 1024 };
     this.#scan(bytes);
     this.#scanTrailers(bytes);
     const encrypt = this.dict(this.#trailer?.get("Encrypt"));
@@ -67,9 +69,10 @@ export class ScannedPdf extends ObjectSource {
       at = found + 3;
       const start = headerBefore(bytes, found);
       if (start === null) continue;
-      const parser = new Parser(bytes, start, this.#budget);
+      const parser = this.#parser(bytes, start);
       try {
-        const { num, gen, object } = parser.indirect(length);
+        const { num, gen, object } = parser.indirect((dict) => length(dict.get("Length")));
+        this.#room -= parser.spent;
         this.#objects.set(num, { gen, object });
         if (object instanceof PdfStream && object.dict.has("Root")) this.#trailer = object.dict;
         at = Math.max(at, parser.pos);
@@ -86,7 +89,7 @@ export class ScannedPdf extends ObjectSource {
   #scanTrailers(bytes: Uint8Array): void {
     const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
     for (let at = view.indexOf("trailer"); at >= 0; at = view.indexOf("trailer", at + 7)) {
-      const parser = new Parser(bytes, at + 7, this.#budget);
+      const parser = this.#parser(bytes, at + 7);
       try {
         const object = parser.object();
         if (object instanceof PdfDict && object.get("Root") instanceof PdfRef) this.#trailer = object;
@@ -131,8 +134,16 @@ export class ScannedPdf extends ObjectSource {
       const offset = header.unsigned();
       if (num === null || offset === null) return;
       if (this.#objects.has(num)) continue;
-      this.#objects.set(num, { gen: 0, object: new Parser(data, first + offset, this.#budget).object() });
+      const parser = this.#parser(data, first + offset);
+      this.#objects.set(num, { gen: 0, object: parser.object() });
+      this.#room -= parser.spent;
     }
+  }
+
+  #parser(bytes: Uint8Array, at: number): Parser {
+    const parser = new Parser(bytes, at, this.#budget);
+    parser.room = this.#room;
+    return parser;
   }
 
   #trailerFromCatalog(): PdfDict {

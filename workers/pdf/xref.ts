@@ -1,12 +1,13 @@
 /** Cross-reference tables, streams and hybrids (ISO 32000-1 §7.5.4, §7.5.8), looked up in place instead of unpacked. */
 import { decodeStream } from "./filters.ts";
 import { ObjectSource, PdfDict, PdfError, type PdfObject, PdfStream } from "./objects.ts";
-import { type Budget, isSpace, Parser } from "./parser.ts";
+import { type Budget, isSpace, MAX_KEPT, Parser, spend } from "./parser.ts";
 
 export type XrefEntry =
   | { kind: "free" }
   | { kind: "offset"; offset: number; gen: number }
-  | { kind: "packed"; stream: number };
+  /** `index` among the stream's objects. */
+  | { kind: "packed"; stream: number; index: number };
 
 /** One revision's entries. */
 type Section = {
@@ -15,6 +16,8 @@ type Section = {
   size: number;
   /** Every range of object numbers that it speaks of, as [first, count]. */
   ranges: [number, number][];
+  /** Whether it says two things about a number, of which readers take the one or the other. */
+  isTwofold: (num: number) => boolean;
 };
 
 export type Xref = {
@@ -23,18 +26,24 @@ export type Xref = {
   startXref: number;
   kind: "table" | "stream";
   size: number;
-  /** The highest object number that a trailer refers to, and whether one of them holds a key twice. */
+  /** The highest object number that a trailer refers to. */
   highest: number;
+  /** Whether a trailer holds a key twice or a section lists a number twice. */
   ambiguous: boolean;
   lookup: (num: number) => XrefEntry | null;
-  /** Newest first: where each section stands, and which ranges of object numbers it speaks of. */
-  sections: { at: number; ranges: [number, number][] }[];
+  /** Newest first, each with where it stands. */
+  sections: (Section & { at: number })[];
+  /** Units that the sections cost, which are kept in memory. */
+  kept: number;
 };
 
 /** The largest object number that readers must accept is 8 388 607 (Annex C); a little room above it. */
 export const MAX_OBJECTS = 10_000_000;
 const MAX_SECTIONS = 4096;
-const MAX_SUBSECTIONS = 1_000_000;
+/** Units for a range of numbers in memory. */
+const RANGE_COST = 6;
+/** So many sections can be asked about a number in the time of a unit. */
+const SECTIONS_PER_UNIT = 4;
 const ENTRY = 20;
 
 /** Resolves nothing: a cross-reference stream's own dictionary must be direct (§7.5.8.2). */
@@ -53,11 +62,13 @@ export function readXref(bytes: Uint8Array, budget: Budget): Xref {
   let newest: { trailer: PdfDict; kind: "table" | "stream" } | null = null;
   let highest = 0;
   let ambiguous = false;
+  let kept = 0;
   for (let at: number | null = startXref; at !== null; ) {
     if (seen.has(at)) throw new PdfError("damaged", "cross-reference sections form a loop");
     if (seen.size === MAX_SECTIONS) throw new PdfError("too-complex", "too many revisions");
     seen.add(at);
-    const part = readSection(bytes, at, budget);
+    const part = readSection(bytes, at, budget, MAX_KEPT - kept);
+    kept += part.spent;
     newest ??= part;
     highest = Math.max(highest, part.highest);
     ambiguous ||= part.ambiguous;
@@ -74,13 +85,13 @@ export function readXref(bytes: Uint8Array, budget: Budget): Xref {
   if (!Number.isInteger(size) || size < 1 || size > MAX_OBJECTS)
     throw new PdfError("too-complex", "object numbers too high");
   const lookup = (num: number): XrefEntry | null => {
-    for (const section of sections) {
-      const entry = section.lookup(num);
-      if (entry) return entry;
-    }
-    return null;
+    let entry: XrefEntry | null = null;
+    let asked = 0;
+    while (!entry && asked < sections.length) entry = sections[asked++]?.lookup(num) ?? null;
+    spend(budget, Math.floor(asked / SECTIONS_PER_UNIT));
+    return entry;
   };
-  return { trailer: newest.trailer, kind: newest.kind, startXref, size, highest, ambiguous, lookup, sections };
+  return { trailer: newest.trailer, kind: newest.kind, startXref, size, highest, ambiguous, lookup, sections, kept };
 }
 
 function offset(bytes: Uint8Array, value: number): number {
@@ -108,39 +119,59 @@ type Part = {
   kind: "table" | "stream";
   highest: number;
   ambiguous: boolean;
+  spent: number;
 };
 
-function readSection(bytes: Uint8Array, at: number, budget: Budget): Part {
+function readSection(bytes: Uint8Array, at: number, budget: Budget, room: number): Part {
   const parser = new Parser(bytes, at, budget);
+  parser.room = room;
   parser.skip();
   if (!parser.keyword("xref")) return readXrefStream(parser, budget);
   const table = readTable(parser);
   const trailer = parser.object();
   if (!(trailer instanceof PdfDict)) return parser.fail("trailer is not a dictionary");
   const hidden = trailer.get("XRefStm");
-  const { highest, ambiguous } = parser;
-  if (typeof hidden !== "number") return { section: table, trailer, kind: "table", highest, ambiguous };
-  const stream = readXrefStream(new Parser(bytes, offset(bytes, hidden), budget), budget).section;
+  const { highest, spent } = parser;
+  const ambiguous = parser.ambiguous || table.overlap;
+  if (typeof hidden !== "number") return { section: table, trailer, kind: "table", highest, ambiguous, spent };
+  const behind = new Parser(bytes, offset(bytes, hidden), budget);
+  behind.room = room - spent;
+  const { section: stream, ...part } = readXrefStream(behind, budget);
   // Hybrid (§7.5.8.4): what the table calls free or does not know may be hidden in the stream.
   const lookup = (num: number): XrefEntry | null => {
     const entry = table.lookup(num);
     return entry && entry.kind !== "free" ? entry : (stream.lookup(num) ?? entry);
   };
+  const isTwofold = (num: number): boolean => contradict(table.lookup(num), stream.lookup(num));
   const size = Math.max(table.size, stream.size);
   return {
-    section: { lookup, size, ranges: [...table.ranges, ...stream.ranges] },
+    section: { lookup, size, ranges: [...table.ranges, ...stream.ranges], isTwofold },
     trailer,
     kind: "table",
     highest,
-    ambiguous,
+    ambiguous: ambiguous || part.ambiguous,
+    spent: spent + part.spent,
   };
+}
+
+/** Whether both say where the object is to be found, and not the same. */
+function contradict(one: XrefEntry | null, other: XrefEntry | null): boolean {
+  if (!one || !other || one.kind === "free" || other.kind === "free") return false;
+  if (one.kind === "packed") return other.kind !== "packed" || one.stream !== other.stream || one.index !== other.index;
+  return other.kind !== "offset" || one.offset !== other.offset || one.gen !== other.gen;
 }
 
 type Range = { first: number; count: number; entry: (index: number) => XrefEntry };
 
-/** Ranges in ascending order and a binary search over them; within one section each number stands once. */
-function sectionOf(ranges: Range[]): Section {
+/** Ranges in ascending order and a binary search over them. `overlap`: a number stands in two of them. */
+function sectionOf(ranges: Range[]): Section & { overlap: boolean } {
   ranges.sort((a, b) => a.first - b.first);
+  let size = 0;
+  let overlap = false;
+  for (const { first, count } of ranges) {
+    overlap ||= first < size;
+    size = Math.max(size, first + count);
+  }
   const lookup = (num: number): XrefEntry | null => {
     let low = 0;
     let high = ranges.length - 1;
@@ -156,18 +187,20 @@ function sectionOf(ranges: Range[]): Section {
   };
   return {
     lookup,
-    size: ranges.reduce((most, range) => Math.max(most, range.first + range.count), 0),
+    size,
     ranges: ranges.map(({ first, count }) => [first, count]),
+    isTwofold: () => false,
+    overlap,
   };
 }
 
 /** The subsections up to and including the keyword `trailer`. */
-function readTable(parser: Parser): Section {
+function readTable(parser: Parser): ReturnType<typeof sectionOf> {
   const ranges: Range[] = [];
   while (true) {
     parser.skip();
     if (parser.keyword("trailer")) return sectionOf(ranges);
-    if (ranges.length === MAX_SUBSECTIONS) throw new PdfError("too-complex", "too many cross-reference subsections");
+    parser.spend(RANGE_COST);
     const first = parser.unsigned();
     parser.skip();
     const count = parser.unsigned();
@@ -232,7 +265,7 @@ function looseRange(parser: Parser, first: number, count: number): Range {
 }
 
 function readXrefStream(parser: Parser, budget: Budget): Part {
-  const { object } = parser.indirect((length) => (typeof length === "number" ? length : null));
+  const { object } = parser.indirect((dict) => NOTHING.number(dict.get("Length")));
   if (!(object instanceof PdfStream) || NOTHING.name(object.dict.get("Type")) !== "XRef") {
     return parser.fail("no cross-reference section");
   }
@@ -264,12 +297,16 @@ function readXrefStream(parser: Parser, budget: Budget): Part {
       const at = (base + n) * width;
       const type = w0 === 0 ? 1 : field(at, w0);
       if (type === 1) return { kind: "offset", offset: field(at + w0, w1), gen: field(at + w0 + w1, w2) };
-      return type === 2 ? { kind: "packed", stream: field(at + w0, w1) } : { kind: "free" };
+      if (type !== 2) return { kind: "free" };
+      return { kind: "packed", stream: field(at + w0, w1), index: field(at + w0 + w1, w2) };
     };
-    if (count > 0) ranges.push({ first, count, entry });
+    if (count === 0) continue;
+    parser.spend(RANGE_COST);
+    ranges.push({ first, count, entry });
   }
-  const { highest, ambiguous } = parser;
-  return { section: sectionOf(ranges), trailer, kind: "stream", highest, ambiguous };
+  const section = sectionOf(ranges);
+  const { highest, spent } = parser;
+  return { section, trailer, kind: "stream", highest, ambiguous: parser.ambiguous || section.overlap, spent };
 }
 
 function integers(object: PdfObject | undefined): number[] {
