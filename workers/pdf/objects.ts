@@ -152,6 +152,9 @@ export abstract class ObjectSource {
   /** The object behind a reference; null when it is free, missing or itself null. */
   abstract get(ref: PdfRef): PdfObject;
 
+  /** For whoever goes through the whole document, and so has all of its objects kept. */
+  makeRoom(): void {}
+
   /** Follows references until something else; null for absent values and for chains that do not end. */
   resolve(object: PdfObject | undefined): PdfObject {
     let value = object ?? null;

@@ -17,10 +17,14 @@ export function spend(budget: Budget, units: number): void {
   if (budget.objects < 0) throw new PdfError("too-complex", "too many objects");
 }
 
-/** Units that the objects may cost that are kept of a file: some 256 MB. A thread keeps those of several files at once. */
-export const MAX_KEPT = 4_000_000;
-/** Units of reading in a file: what is read once to be looked at is not kept. */
-export const MAX_WORK = 12_000_000;
+/**
+ * Units that what is kept of a file may cost: of most files, of which a thread holds several at once, and of the one that is
+ * gone through as a whole. The worst that could be made of it takes some 760 MB of a thread's 1024.
+ */
+export const MAX_KEPT = 3_000_000;
+export const MAX_KEPT_WHOLE = 7_000_000;
+/** Units of reading in a file; most of it is not kept. */
+export const MAX_WORK = 16_000_000;
 
 const MAX_DEPTH = 256;
 const MAX_NUMBER_LENGTH = 64;
@@ -31,7 +35,7 @@ const PIECE = 4096;
 /** A unit pays for 64 bytes of memory at most, so that what a file may keep is bounded; measured with Node 24. */
 const COST = { number: 1, name: 1, word: 1, string: 4, array: 3, dict: 4 };
 /** Several objects may be read out of the same bytes, so that bytes are paid for each time: so many of them are a unit. */
-const BYTES_PER_UNIT = 8;
+const BYTES_PER_UNIT = 16;
 
 // 1 = white space (Table 1), 2 = delimiter (Table 2), 0 = regular
 const CLASS = new Uint8Array(256);
@@ -178,6 +182,7 @@ export class Parser {
     if (startsNumber(byte)) return this.#numberOrRef();
     switch (byte) {
       case 0x2f:
+        this.spend(COST.name);
         return new PdfName(this.#name());
       case 0x28:
         return this.#literal();
@@ -243,7 +248,6 @@ export class Parser {
   }
 
   #name(): string {
-    this.spend(COST.name);
     const start = ++this.pos;
     let plain = true;
     for (; this.pos < this.end && isRegular(this.bytes[this.pos] ?? 0); this.pos++) {

@@ -2,7 +2,7 @@
 import { decodeStream } from "./filters.ts";
 import { ObjectSource, type PdfDict, PdfError, type PdfObject, PdfRef, PdfStream } from "./objects.ts";
 import { type PdfPage, walkPages } from "./pages.ts";
-import { type Budget, MAX_KEPT, MAX_WORK, Parser, spend } from "./parser.ts";
+import { type Budget, MAX_KEPT, MAX_KEPT_WHOLE, MAX_WORK, Parser, spend } from "./parser.ts";
 import { readXref, type Xref, type XrefEntry } from "./xref.ts";
 
 export type { PdfPage } from "./pages.ts";
@@ -54,8 +54,9 @@ export class PdfFile extends ObjectSource {
   readonly #unpacked = new Unpacked((ref) => this.#readUnpacked(ref)?.object ?? null);
   #pages: PdfPage[] | null = null;
   #mayAct = false;
-  /** Units for what may still be kept. */
+  /** Units for what may still be kept, and what `makeRoom` adds to them. */
   #room: number;
+  #moreRoom = MAX_KEPT_WHOLE - MAX_KEPT;
 
   constructor(bytes: Uint8Array) {
     super();
@@ -94,6 +95,11 @@ export class PdfFile extends ObjectSource {
     this.#keep(parser);
     this.#objects.set(key, object);
     return object;
+  }
+
+  override makeRoom(): void {
+    this.#room += this.#moreRoom;
+    this.#moreRoom = 0;
   }
 
   #keep({ spent }: Parser): void {
@@ -166,6 +172,7 @@ export class PdfFile extends ObjectSource {
       plain &&= !odd && !parser.ambiguous;
       this.#mayAct ||= parser.mayAct;
     }
+    this.makeRoom();
     return plain && highest < this.firstFree;
   }
 

@@ -22,6 +22,10 @@ export class Objects extends ObjectSource {
   override get(ref: PdfRef): PdfObject {
     return this.#objects.get(ref.num) ?? this.#behind?.get(ref) ?? null;
   }
+
+  override makeRoom(): void {
+    this.#behind?.makeRoom();
+  }
 }
 
 /** Beyond every number that can be written in a file. */
@@ -48,6 +52,7 @@ export function rewritePdf(
   trailer: PdfDict,
   edited: (dict: PdfDict) => PdfDict = (dict) => dict,
 ): Uint8Array {
+  source.makeRoom();
   const numbers = new Map<number, number>();
   const queue: PdfRef[] = [];
   const renumbered = (object: PdfObject, depth = 0): PdfObject => {

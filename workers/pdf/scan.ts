@@ -2,7 +2,7 @@
 import { type Decryptor, decryptorFor } from "./decrypt.ts";
 import { decodeStream } from "./filters.ts";
 import { isName, ObjectSource, PdfDict, PdfError, type PdfObject, PdfRef, PdfStream } from "./objects.ts";
-import { type Budget, isSpace, MAX_KEPT, MAX_WORK, Parser } from "./parser.ts";
+import { type Budget, isSpace, MAX_KEPT_WHOLE, MAX_WORK, Parser } from "./parser.ts";
 import { openPdf } from "./reader.ts";
 
 type Found = { gen: number; object: PdfObject };
@@ -21,7 +21,7 @@ export class ScannedPdf extends ObjectSource {
   readonly #budget: Budget;
   #trailer: PdfDict | null = null;
   /** Units for what may still be kept. */
-  #room = MAX_KEPT;
+  #room = MAX_KEPT_WHOLE;
 
   constructor(bytes: Uint8Array) {
     super();
