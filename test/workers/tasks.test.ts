@@ -1,11 +1,16 @@
+import { execFile } from "node:child_process";
 import { sign } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
 import { afterAll, expect, it } from "vitest";
 import { openPool } from "../../server/kernel/pool.ts";
 import type { Drawing, TaskPorts } from "../../workers/protocol.ts";
 import { makeAuthority } from "../harness/authority.ts";
 import { whole } from "./pdf/samples.ts";
 import { faultsOf, qpdf, textOf } from "./rendering.ts";
+import { packedFile } from "./seal/hostile.ts";
 
 const pool = openPool({ threads: 1 });
 afterAll(() => pool.close());
@@ -102,4 +107,46 @@ it("gives failures as values", async () => {
   });
   const broken = { pdf: Buffer.from("%PDF-1.4"), drawings: [], watermark: null, at: "2026-11-21T10:00:00.000Z" };
   expect(await pool.run("stamp", broken)).toMatchObject({ ok: false, error: { code: "damaged" } });
+});
+
+// A thread that runs out of memory may take the whole process with it.
+it.each([
+  ["lists of references", `${"1 0 R ".repeat(10_000_000)}`],
+  ["lists of references that just fit", `${"1 0 R ".repeat(1_100_000)}`],
+  ["lists of strings that just fit", `${"<>".repeat(300_000)}`],
+])("%s in a small file end no process, whoever reads them", async (_, items) => {
+  const pdf = packedFile(
+    { 4: "<</Length 14>>\nstream\n0 0 10 10 re f\nendstream" },
+    {
+      from: 9,
+      objects: {
+        1: "<</Type/Catalog/Pages 2 0 R/AcroForm 7 0 R>>",
+        2: "<</Type/Pages/Kids[3 0 R]/Count 1>>",
+        3: "<</Type/Page/Parent 2 0 R/MediaBox[0 0 300 300]/Contents 4 0 R/Resources<<>>/Annots 6 0 R>>",
+        6: `[${items}]`,
+        7: `<</X[${items}]/Fields 8 0 R>>`,
+        8: `[${items}]`,
+      },
+    },
+  );
+  expect(pdf.length).toBeLessThan(300_000);
+  const folder = mkdtempSync(join(tmpdir(), "hostile-"));
+  try {
+    writeFileSync(join(folder, "hostile.pdf"), pdf);
+    const pool = new URL("../../server/kernel/pool.ts", import.meta.url).href;
+    const script = `
+      import { readFileSync } from "node:fs";
+      import { openPool } from ${JSON.stringify(pool)};
+      const pool = openPool({ threads: 2 });
+      const pdf = readFileSync(${JSON.stringify(join(folder, "hostile.pdf"))});
+      const options = { timeoutMs: 120_000 };
+      const looked = await pool.run("inspect", { pdf, maxPages: 1000 }, options);
+      const verified = await pool.run("verifyPdf", { pdf, trusted: [], at: "2026-01-01T00:00:00.000Z" }, options);
+      await pool.close();
+      console.log(JSON.stringify([looked.error.code, verified.value.problems]));`;
+    const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "-e", script]);
+    expect(JSON.parse(stdout)).toEqual(["too-complex", ["too-complex"]]);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });

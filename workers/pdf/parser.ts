@@ -19,9 +19,9 @@ export function spend(budget: Budget, units: number): void {
 
 /**
  * Units that what is kept of a file may cost: of most files, of which a thread holds several at once, and of the one that is
- * gone through as a whole. The worst that could be made of it takes some 760 MB of a thread's 1024.
+ * gone through as a whole. The worst that could be made of it takes less than 800 MB of a thread's 1024.
  */
-export const MAX_KEPT = 3_000_000;
+export const MAX_KEPT = 2_500_000;
 export const MAX_KEPT_WHOLE = 7_000_000;
 /** Units of reading in a file; most of it is not kept. */
 export const MAX_WORK = 16_000_000;
@@ -80,7 +80,8 @@ function textBetween(bytes: Uint8Array, start: number, end: number): string {
     for (let at = start; at < end; at++) text += String.fromCharCode(bytes[at] ?? 0);
     return text;
   }
-  for (let at = start; at < end; at += PIECE) text += String.fromCharCode(...bytes.subarray(at, Math.min(at + PIECE, end)));
+  for (let at = start; at < end; at += PIECE)
+    text += String.fromCharCode(...bytes.subarray(at, Math.min(at + PIECE, end)));
   return text;
 }
 

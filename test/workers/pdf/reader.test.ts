@@ -238,6 +238,21 @@ describe("hostile files end in a code, quickly", () => {
       pages,
       "too-complex",
     ],
+    [
+      "millions of references",
+      () => rawPdf({ 1: catalog, 2: `[${"1 0 R ".repeat(3_000_000)}]` }),
+      pages,
+      "too-complex",
+    ],
+    ["millions of numbers", () => rawPdf({ 1: catalog, 2: `[${"1 ".repeat(3_000_000)}]` }), pages, "too-complex"],
+    ["millions of short strings", () => rawPdf({ 1: catalog, 2: `[${"()".repeat(700_000)}]` }), pages, "too-complex"],
+    [
+      "cross-reference tables of loose entries by the million",
+      () =>
+        Buffer.from(`%PDF-1.7\nxref\n0 1300000\n${"0 0 f\n".repeat(1_300_000)}trailer\n<<>>\nstartxref\n9\n%%EOF\n`),
+      pages,
+      "too-complex",
+    ],
     ["no catalog", () => rawPdf({ 1: "null" }), pages, "damaged"],
     [
       "an object that is not where it should be",
@@ -272,6 +287,16 @@ describe("hostile files end in a code, quickly", () => {
     expect(file.resolve(new PdfRef(2))).toBeNull();
     expect(file.resolve(new PdfRef(77))).toBeNull();
     expect(file.resolve(new PdfRef(1, 5))).toBeNull();
+    expect(file.resolve(new PdfRef(1))).not.toBeNull();
+    const later = openPdf(
+      Buffer.from(
+        Buffer.from(rawPdf({ 1: "<</Type/Catalog>>", 2: "7" }))
+          .toString("latin1")
+          .replace(/00000 n( ?\r?\n+)(trailer)/, "00001 n$1$2"),
+        "latin1",
+      ),
+    );
+    expect([later.get(new PdfRef(2, 1)), later.get(new PdfRef(2))]).toEqual([7, null]);
     expect(file.stream(new PdfRef(4))?.raw).toHaveLength(1);
   });
 

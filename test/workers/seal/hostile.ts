@@ -1,4 +1,5 @@
 /** Small PDFs that mean harm, written by hand: numbered objects with a sound cross-reference table. */
+import { deflateSync } from "node:zlib";
 
 /** `objects` by number; numbers that are left out are free. */
 export function handmade(objects: Readonly<Record<number, string>>): Buffer {
@@ -8,7 +9,7 @@ export function handmade(objects: Readonly<Record<number, string>>): Buffer {
     offsets.set(Number(num), out.length);
     out += `${num} 0 obj\n${body}\nendobj\n`;
   }
-  const size = Math.max(...offsets.keys()) + 1;
+  const size = [...offsets.keys()].reduce((most, num) => Math.max(most, num), 0) + 1;
   const start = out.length;
   out += `xref\n0 ${size}\n0000000000 65535 f \n`;
   for (let num = 1; num < size; num++) {
@@ -35,6 +36,49 @@ export function contract(change: Readonly<Record<number, string>> = {}): Buffer 
     7: "<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
     ...change,
   });
+}
+
+type Row = readonly [type: 0 | 1 | 2, first: number, second: number];
+
+/**
+ * Objects by number, with a cross-reference stream: on their own (with the generation in `generations`), or one a deflated
+ * object stream, numbered from `packed.from` on. `header` replaces what such a stream says before its object.
+ */
+export function packedFile(
+  plain: Readonly<Record<number, string>>,
+  packed: { from: number; objects: Readonly<Record<number, string>>; header?: string; index?: number },
+  generations: Readonly<Record<number, number>> = {},
+): Buffer {
+  let out = Buffer.from("%PDF-1.7\n");
+  const rows = new Map<number, Row>([[0, [0, 0, 0]]]);
+  const put = (num: number, body: Buffer): void => {
+    const gen = generations[num] ?? 0;
+    rows.set(num, [1, out.length, gen]);
+    out = Buffer.concat([out, Buffer.from(`${num} ${gen} obj\n`), body, Buffer.from("\nendobj\n")]);
+  };
+  for (const [num, body] of Object.entries(plain)) put(Number(num), Buffer.from(body, "latin1"));
+  const deflated = (entries: string, data: Buffer): Buffer => {
+    const raw = deflateSync(data);
+    const head = Buffer.from(`<<${entries}/Filter/FlateDecode/Length ${raw.length}>>\nstream\n`);
+    return Buffer.concat([head, raw, Buffer.from("\nendstream")]);
+  };
+  let next = packed.from;
+  for (const [num, body] of Object.entries(packed.objects)) {
+    const header = packed.header ?? `${num} 0 `;
+    rows.set(Number(num), [2, next, packed.index ?? 0]);
+    const entries = `/Type/ObjStm/N ${header.trim().split(" ").length / 2}/First ${header.length}`;
+    put(next++, deflated(entries, Buffer.from(header + body, "latin1")));
+  }
+  const at = out.length;
+  rows.set(next, [1, at, 0]);
+  const table = Buffer.alloc((next + 1) * 8);
+  for (const [num, [type, first, second]] of rows) {
+    table.writeUInt8(type, num * 8);
+    table.writeUIntBE(first, num * 8 + 1, 4);
+    table.writeUIntBE(second, num * 8 + 5, 3);
+  }
+  put(next, deflated(`/Type/XRef/W[1 4 3]/Size ${next + 1}/Root 1 0 R`, table));
+  return Buffer.concat([out, Buffer.from(`startxref\n${at}\n%%EOF\n`)]);
 }
 
 /** Streams from object `first` on, each of whose length stands in the next. */
