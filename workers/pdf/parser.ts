@@ -19,7 +19,7 @@ export function spend(budget: Budget, units: number): void {
 
 /**
  * Units that what is kept of a file may cost: of most files, of which a thread holds several at once, and of the one that is
- * gone through as a whole. The worst that could be made of it takes less than 800 MB of a thread's 1024.
+ * gone through as a whole. The worst that could be made of it takes less than 850 MB of a thread's 1024.
  */
 export const MAX_KEPT = 2_500_000;
 export const MAX_KEPT_WHOLE = 7_000_000;
