@@ -4,12 +4,14 @@
  */
 import { annotationsInFront } from "./annotations.ts";
 import { type Item, itemOf, missingWarning, numbers, vectorsOf, warningOf, watermarkItem } from "./overlay.ts";
-import { type Ending, endingOf } from "./pdf/content.ts";
+import { endingOf, UNKNOWN } from "./pdf/content.ts";
+import type { Ending } from "./pdf/content-scan.ts";
 import { importPageAsForm } from "./pdf/import.ts";
 import { name, PdfDict, PdfError, type PdfObject, PdfRef, pdfDate } from "./pdf/objects.ts";
 import { type Picture, readPicture } from "./pdf/picture.ts";
 import { openPdf, type PdfFile, type PdfPage } from "./pdf/reader.ts";
 import { beginRevision, dropPermissions, type Revision } from "./pdf/revision.ts";
+import { formatNumber } from "./pdf/serialize.ts";
 import type { DrawCode, Drawing, Result, TaskResult, Tasks, Warning, WorkerFailure } from "./protocol.ts";
 import { typeset } from "./typeset.ts";
 import { whiteoutRemover } from "./whiteout.ts";
@@ -22,8 +24,11 @@ type Sheet = { width: number; height: number; items: Item[] };
 const MAX_DRAWINGS = 5_000;
 const MAX_TEXT = 2_000_000;
 const COMPRESS_ABOVE = 400;
-/** Of content that is not known to the end: most is balanced. */
-const UNKNOWN: Ending = { open: 0, extra: 0, closing: "", completed: null, pictureLost: false };
+/** Points to a unit of a page: with others the numbers that are written lose what they stand for. */
+const MIN_UNIT = 0.001;
+const MAX_UNIT = 10_000;
+/** Pages are written anew with all that they hold; longer numbers could not be read again. */
+const MAX_NUMBER = 1e60;
 const PICTURE_LOST = "This page breaks off inside a picture, which programs show in different ways; it was left out.";
 
 /**
@@ -63,6 +68,30 @@ export async function stamp(input: Input): Promise<TaskResult<"stamp">> {
     if (error instanceof PdfError) return { ok: false, error: drawFailure(error) };
     throw error;
   }
+}
+
+/**
+ * Reads of every page what drawing on it needs besides its content, which `requireContent` looks at: what is accepted can
+ * be stamped, on whichever page.
+ * @throws PdfError
+ */
+export function requireDrawable(file: PdfFile): void {
+  for (const page of file.pages()) {
+    if (page.userUnit < MIN_UNIT || page.userUnit > MAX_UNIT) {
+      throw new PdfError("damaged", `the unit of page ${page.index + 1} is no length that can be drawn with`);
+    }
+    if (holdsLongNumber(page.dict) || holdsLongNumber(page.resources)) {
+      throw new PdfError("damaged", `page ${page.index + 1} holds a number that cannot be written`);
+    }
+    hasTransparency(file, page);
+    file.dict(page.resources?.get("XObject"));
+  }
+}
+
+function holdsLongNumber(object: PdfObject): boolean {
+  if (typeof object === "number") return Math.abs(object) >= MAX_NUMBER;
+  if (Array.isArray(object)) return object.some(holdsLongNumber);
+  return object instanceof PdfDict && object.map.values().some(holdsLongNumber);
 }
 
 /** What a reader's error means to those who draw. */
@@ -205,7 +234,7 @@ function drawOver(
     ending === UNKNOWN || closing !== "" || completed !== null || extra > 0 || hasTransparency(file, page);
   const reset = doubtful ? `/${addResource(revision, resources, "ExtGState", opaque(revision))} gs ` : "";
   const restore = `${closing}${"Q ".repeat(1 + open)}`;
-  const content = `${restore}\nq ${reset}${numbers(...fromDisplay(page))} cm\n${body.join("\n")}\nQ\n`;
+  const content = `${restore}\nq ${reset}${fromDisplay(page)} cm\n${body.join("\n")}\nQ\n`;
   const saves = `${"q ".repeat(1 + extra)}\n`;
   const guard = guards.get(extra) ?? added(revision, saves);
   guards.set(extra, guard);
@@ -286,18 +315,16 @@ function embedded(revision: Revision, picture: Picture): PdfRef {
 }
 
 /** From the displayed page, origin at its lower left corner, in points, to the page's user space. */
-function fromDisplay({ cropBox: [x0, y0, x1, y1], rotate, userUnit }: PdfPage): number[] {
-  const s = 1 / userUnit;
-  switch (rotate) {
-    case 90:
-      return [0, s, -s, 0, x1, y0];
-    case 180:
-      return [-s, 0, 0, -s, x1, y1];
-    case 270:
-      return [0, -s, s, 0, x0, y1];
-    default:
-      return [s, 0, 0, s, x0, y0];
-  }
+function fromDisplay({ cropBox: [x0, y0, x1, y1], rotate, userUnit }: PdfPage): string {
+  const s = Math.min(1 / userUnit, 1 / MIN_UNIT ** 2);
+  const matrix = {
+    0: [s, 0, 0, s, x0, y0],
+    90: [0, s, -s, 0, x1, y0],
+    180: [-s, 0, 0, -s, x1, y1],
+    270: [0, -s, s, 0, x0, y1],
+  }[rotate];
+  // Four decimals are too few where a unit is many points.
+  return userUnit === 1 ? numbers(...matrix) : matrix.map(formatNumber).join(" ");
 }
 
 /** The unit square to the largest rectangle of the picture's proportions in the middle of the box. */

@@ -104,6 +104,9 @@ export function lzw(text: string): string {
   return out;
 }
 
+/** What is drawn behind it is seen nowhere. */
+const NOWHERE = "0 0 0 0 re W n";
+
 const ENDINGS: Record<string, string> = {
   balanced: "q 1 0 0 1 5 5 cm Q",
   string: "BT /F1 12 Tf (open",
@@ -154,6 +157,13 @@ const ENDINGS: Record<string, string> = {
   "inline image's dictionary": "q BI /W 2 /H",
   "inline image that holds operators":
     "q 8 0 0 8 30 300 cm BI /W 16 /H 1 /BPC 8 /CS /G ID \x40\n EI Q Q Q \n\x40\x50\x60 EI\n/Faint gs 0 0 1 1 re W n",
+  "an operator behind a number": `${NOWHERE} 1q -1q 1e5q +Q`,
+  "operators in arrays": `${NOWHERE} [ q q q ] [ << /A [ q ] >> ]`,
+  "operators before bytes that are white space to some": `${NOWHERE} q\x80 1 \xffq`,
+  "operators in long words": [100, 127, 128, 255, 256].map((length) => `${NOWHERE} ${"x".repeat(length)}q`).join(" "),
+  "inline image that is deflated": `q 8 0 0 8 30 300 cm BI /W 9 /H 9 /BPC 8 /CS /G /F /Fl ID ${flate("x".repeat(81))}\nEI Q ${NOWHERE} q`,
+  "inline image in LZW, and what follows": `q 8 0 0 8 30 300 cm BI /W 8 /H 5 /BPC 8 /CS /G /F /LZW ID ${lzw("x".repeat(40))}\nEI Q ${NOWHERE} q`,
+  "inline image in colours of the page": `q 8 0 0 8 30 300 cm BI /W 2 /H 1 /BPC 8 /CS /Own ID ab EI Q ${NOWHERE} q`,
   "operators in strings": "q (Q \\) Q) <51> /Q 1 0 /Q#20Q [(Q)] % Q Q\n/Faint gs 0 0 1 1 re W n",
 };
 
@@ -265,12 +275,63 @@ function others(): Record<string, Uint8Array> {
       ],
     }),
     "an empty stream": document({ streams: [["", ""]] }),
+    "a page of few units": document({
+      streams: [["", "q 0.3 0.5 0.9 rg 7 116 86 10 re f Q"]],
+      page: "/MediaBox[0 0 100 134]/UserUnit 3",
+    }),
     "no content": document({}),
     "an isolated knockout group": ends("q /Faint gs BT", {
       page: "/Group<</S/Transparency/CS/DeviceRGB/I true/K true>>",
     }),
     "names that are taken": ends("q (open", { resources: "/XObject<</Stamp44 9 0 R/Stamp45 9 0 R>>" }),
     "free text without an appearance": ends("", FREE_TEXT),
+  };
+}
+
+const IN_FRONT: Record<string, Made> = {
+  "a stamp annotation over the page": annotation("/Subtype/Stamp/Rect[0 0 300 400]/AP<</N 21 0 R>>"),
+  "a highlight that is a filled area": annotation("/Subtype/Highlight/Rect[0 0 300 400]/AP<</N 21 0 R>>"),
+  "a link that is a filled area": annotation("/Subtype/Link/Rect[0 0 300 400]/AP<</N 21 0 R>>"),
+  "a square that readers fill": annotation("/Subtype/Square/Rect[0 0 300 400]/IC[1 1 1]"),
+  "a note with a background": annotation("/Subtype/FreeText/Rect[0 0 300 400]/C[1 1 1]/DA(/Helv 9 Tf)/Contents(x)"),
+};
+
+/** Pages that some readers take for others: each hid a stamp from one of them. */
+function readInTwoWays(): Record<string, Uint8Array> {
+  const bad = `${BASE}${NOWHERE} q `;
+  const stored = (text: string): string => deflateSync(Buffer.from(text, "latin1"), { level: 0 }).toString("latin1");
+  const one = (dict: string, data: string) => document({ streams: [[dict, data]] });
+  const image = (entries: string, data: string) => ends(`BI ${entries} /H 1 /BPC 8 /CS /G ${data} ${NOWHERE} q q`);
+  const predicted = (predictor: number, row: string) =>
+    one(`/Filter/FlateDecode/DecodeParms<</Predictor ${predictor}/Columns ${bad.length}>>`, flate(row));
+  const hidden = "\nEI (aaaaaaaaaaaaaaaaaaaaaaaaaaa";
+  return {
+    "content in a filter for pictures": one("/Filter/DCTDecode", "\xff\xd8\xff\xd9"),
+    "five filters": one(`/Filter[${"/AHx".repeat(5)}]`, hex(hex(hex(hex(hex(bad)))))),
+    "a filter that is nothing": one("/Filter[null/FlateDecode]", flate(bad)),
+    "a filter under a short name": one("/F/AHx", `${hex(bad)}>`),
+    "an unknown predictor": predicted(3, bad),
+    "rows predicted in an unknown way": predicted(12, `\x09${bad}`),
+    "digits and others": one("/Filter/ASCIIHexDecode", `${hex(BASE)}zz${hex(`${NOWHERE} q`)}>`),
+    "deflated without a header": one("/Filter/FlateDecode", flate(bad).slice(2)),
+    "deflated, with a fault": one("/Filter/FlateDecode", `${stored(bad).slice(0, 5)}\xff${stored(bad).slice(6)}`),
+    "inline image with an end in its deflated data": image(`/W ${hidden.length} /F /Fl`, `ID ${stored(hidden)}\nEI`),
+    "inline image with an end in its LZW data": image("/W 30 /F /LZW", "ID \x80\nEI (aaaaaaaaaaaaaaaaaaaa \x80 EI"),
+    "inline image of two widths": image("/W 2 /W 20", "ID xx EI q q q 56789 EI"),
+    "inline image with operators before its data": image("/W 1", "Q Q ID x EI"),
+    "inline image behind a number": ends(`${NOWHERE} 1BI /W 5 /H 1 /BPC 8 /CS /G ID ( EI q q q ) `),
+    "a dictionary with operators": ends(`${NOWHERE} << /A q /B q q >>`),
+    "a dictionary without its last value": ends("/P << /A (x) /B >> BDC EMC"),
+    "endstream within the content": ends("q endstream Q"),
+    "a form that leaves a layer open": ends("/X Do", {
+      resources: "/XObject<</X 20 0 R>>",
+      objects: {
+        20: stream(
+          "/Type/XObject/Subtype/Form/BBox[0 0 300 400]/Resources<</Properties<</Off 10 0 R>>>>",
+          "/OC /Off BDC q",
+        ),
+      },
+    }),
   };
 }
 
@@ -289,15 +350,7 @@ export function stampFixtures(): StampFixture[] {
       like: ends("", FREE_TEXT),
       outcome: "visible",
     },
-    {
-      name: "a stamp annotation over the page",
-      pdf: ends("", annotation("/Subtype/Stamp/Rect[0 0 300 400]/AP<</N 21 0 R>>")),
-      outcome: "warned",
-    },
-    {
-      name: "content in a filter for pictures",
-      pdf: document({ streams: [["/Filter/DCTDecode", "\xff\xd8\xff\xd9"]] }),
-      outcome: "refused",
-    },
+    ...Object.entries(IN_FRONT).map(([name, made]) => ({ name, pdf: ends("", made), outcome: "warned" as const })),
+    ...Object.entries(readInTwoWays()).map(([name, pdf]) => ({ name, pdf, outcome: "refused" as const })),
   ];
 }

@@ -1,12 +1,15 @@
 /** Undoes stream filters (ISO 32000-1 §7.4), all but those for pictures and encryption. */
 import { constants, inflateSync } from "node:zlib";
 import { type ObjectSource, type PdfDict, PdfError, type PdfStream } from "./objects.ts";
-import { ascii85, asciiHex, lzw, runLength } from "./older-filters.ts";
+import { ascii85, asciiHex, type Faults, lzw, runLength } from "./older-filters.ts";
 import type { Budget } from "./parser.ts";
+
+export type { Faults } from "./older-filters.ts";
 
 const ABSOLUTE_LIMIT = 64 * 1024 * 1024;
 /** What a filter makes of a byte at most (LZW; deflate makes 1032). */
 const MAX_RATIO = 4096;
+const BAD_CHECKSUM = "a compressed stream has a wrong checksum";
 
 /**
  * The decoded bytes of a stream, never more than `limit` (bytes; those of a stream without filters have no other limit);
@@ -18,7 +21,7 @@ export function decodeStream(
   stream: PdfStream,
   budget: Budget,
   limit?: number,
-  lenient = false,
+  lenient: Faults | null = null,
 ): Uint8Array {
   const filters = source.array(stream.dict.get("Filter")) ?? [stream.dict.get("Filter") ?? null];
   const parms = source.array(stream.dict.get("DecodeParms")) ?? [stream.dict.get("DecodeParms") ?? null];
@@ -45,23 +48,24 @@ export function decodeStream(
   return bytes;
 }
 
-type Manner = { lenient: boolean; early: boolean; budget: Budget };
+type Manner = { lenient: Faults | null; early: boolean; budget: Budget };
 
 function undone(filter: string | null, bytes: Uint8Array, limit: number, manner: Manner): Uint8Array {
   const { lenient, early, budget } = manner;
+  const faults = lenient ?? { unclear: false };
   switch (filter) {
     case "FlateDecode":
     case "Fl":
-      return lenient ? inflateSoundPart(bytes, limit, budget) : inflate(bytes, limit);
+      return lenient ? inflateSoundPart(bytes, limit, budget, lenient) : inflate(bytes, limit);
     case "LZWDecode":
     case "LZW":
-      return lzw(bytes, limit, early);
+      return lzw(bytes, limit, early, faults).bytes;
     case "ASCII85Decode":
     case "A85":
-      return ascii85(bytes, limit);
+      return ascii85(bytes, limit, faults);
     case "ASCIIHexDecode":
     case "AHx":
-      return asciiHex(bytes, limit);
+      return asciiHex(bytes, limit, faults);
     case "RunLengthDecode":
     case "RL":
       return runLength(bytes, limit);
@@ -71,11 +75,13 @@ function undone(filter: string | null, bytes: Uint8Array, limit: number, manner:
 }
 
 /** Readers show what they could inflate before the data went wrong; a wrong checksum at the end is nothing to them. */
-function inflateSoundPart(bytes: Uint8Array, limit: number, budget: Budget): Uint8Array {
+function inflateSoundPart(bytes: Uint8Array, limit: number, budget: Budget, faults: Faults): Uint8Array {
   try {
     return inflate(bytes, limit);
   } catch (error) {
     if (!(error instanceof PdfError) || error.code !== "damaged") throw error;
+    // All that was compressed is there.
+    if (error.message !== BAD_CHECKSUM) faults.unclear = true;
   }
   let best: Uint8Array = new Uint8Array();
   let work = 0;
@@ -108,7 +114,8 @@ function inflate(bytes: Uint8Array, allowed: number): Uint8Array {
   } catch (cause) {
     const code = cause instanceof Error && "code" in cause ? cause.code : "";
     if (code === "ERR_BUFFER_TOO_LARGE") throw new PdfError("too-complex", "a compressed stream is too large");
-    throw new PdfError("damaged", "a compressed stream is corrupt");
+    const wrongSum = cause instanceof Error && cause.message === "incorrect data check";
+    throw new PdfError("damaged", wrongSum ? BAD_CHECKSUM : "a compressed stream is corrupt");
   }
 }
 

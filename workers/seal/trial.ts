@@ -3,7 +3,7 @@ import { dict, name, PdfDict, PdfError, PdfRef, PdfStream } from "../pdf/objects
 import type { PdfFile } from "../pdf/reader.ts";
 import { Objects, rewritePdf } from "../pdf/rewrite.ts";
 import type { Drawing, TaskPorts, TimestampSource } from "../protocol.ts";
-import { stamp } from "../stamp.ts";
+import { requireDrawable, stamp } from "../stamp.ts";
 import { storedData } from "./dss.ts";
 import { coverage, findSignatures } from "./fields.ts";
 import { sealTask } from "./task.ts";
@@ -18,7 +18,7 @@ const MAX_STORED = 500;
 const AT = "2000-01-01T00:00:00.000Z";
 
 /**
- * Stamps the first and the last page, appends certificate pages, seals with validation data and a document timestamp, and
+ * Reads what stamping needs of every page, stamps the first and the last, appends certificate pages, seals with validation data and a document timestamp, and
  * verifies the whole: with the same code as later, but for text, which is typeset nowhere here.
  * @throws PdfError when the document stands in the way of any of that
  */
@@ -32,6 +32,7 @@ export async function trySealing(file: PdfFile, pageCount: number): Promise<void
   if (stored.certificates.length + stored.lists.length > MAX_STORED) {
     throw new PdfError("too-complex", "too much in the document security store");
   }
+  requireDrawable(file);
   await trySeal(await tryStamps(file.bytes, pageCount));
 }
 
