@@ -275,10 +275,6 @@ function others(): Record<string, Uint8Array> {
       ],
     }),
     "an empty stream": document({ streams: [["", ""]] }),
-    "a page of few units": document({
-      streams: [["", "q 0.3 0.5 0.9 rg 7 116 86 10 re f Q"]],
-      page: "/MediaBox[0 0 100 134]/UserUnit 3",
-    }),
     "no content": document({}),
     "an isolated knockout group": ends("q /Faint gs BT", {
       page: "/Group<</S/Transparency/CS/DeviceRGB/I true/K true>>",
