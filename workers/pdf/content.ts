@@ -12,9 +12,9 @@ import type { PdfFile, PdfPage } from "./reader.ts";
 export type UnknownEnding = "too-large" | "too-many" | "unclear";
 
 /** Bytes of one page, decoded. */
-const MAX_CONTENT = 16 * 1024 * 1024;
+const MAX_CONTENT = 64 * 1024 * 1024;
 /** Bytes of all pages of a file, decoded; content that several pages share counts once. The same when it is looked at and when it is drawn on. */
-const MAX_TOTAL = 128 * 1024 * 1024;
+const MAX_TOTAL = 256 * 1024 * 1024;
 /** Of completed content that is kept in case other pages share it. */
 const MAX_KEPT = 64 * 1024 * 1024;
 /** Saves, restores, marks and sections, each, of what is accepted. */
@@ -146,7 +146,7 @@ function leavesMarks(file: PdfFile, form: PdfStream, budget: Budget): boolean {
 /**
  * Looks at the page's content before the document is accepted.
  * @throws PdfError `damaged` for content that readers take in different ways: its filters, its data, where pictures in it
- * end; `too-complex` when it leaves thousands of things open.
+ * end; `too-complex` when there is too much of it, or when it leaves thousands of things open.
  */
 export function requireContent(file: PdfFile, page: PdfPage): void {
   for (const { dict } of streamsOf(file, contentsOf(file, page))) {
@@ -157,7 +157,8 @@ export function requireContent(file: PdfFile, page: PdfPage): void {
   if (ending === "unclear") {
     throw new PdfError("damaged", `programs differ in how they read the content of page ${page.index + 1}`);
   }
-  if (ending === "too-large") return;
+  // What it leaves open nobody would know.
+  if (ending === "too-large") throw new PdfError("too-complex", `page ${page.index + 1} has too much content`);
   const tooMany =
     ending === "too-many" || Math.max(ending.open, ending.extra) > MAX_OPEN || ending.closing.length > 5 * MAX_OPEN;
   if (tooMany) throw new PdfError("too-complex", `the content of page ${page.index + 1} leaves too much open`);
