@@ -22,6 +22,11 @@ const fitUnseen = unseen
   .replace("\\u2028-\\u202f", "\\u202f")
   .replace("\\u2060-\\u206f", "\\u2060-\\u2065\\u206a-\\u206f");
 
+/** Blanks within a line. */
+const space = " \\u00a0\\u1680\\u2000-\\u200a\\u205f\\u3000\\ufeff";
+/** The first thing to see of a line, with what may stand before it, and the rest. */
+const seenLine = `[${space}${fitUnseen}]*[^${blank}${unseen}${unfit}][^${unfit}]*`;
+
 export const textPatterns = {
   /** Any number of lines. */
   lines: `^[^${control}]*$`,
@@ -32,9 +37,9 @@ export const textPatterns = {
   /** One line, which may be empty. */
   inLine: `^[^${unfit}]*$`,
   /** One line with something to see; blanks around it are taken away. */
-  line: `^[${blank}${fitUnseen}]*[^${blank}${unseen}${unfit}][^${unfit}]*[${blank}]*$`,
+  line: `^[${blank}]*${seenLine}[${blank}]*$`,
   /** One line with something to see, kept as it is. */
-  key: `^[ \\u00a0\\u1680\\u2000-\\u200a\\u205f\\u3000\\ufeff${fitUnseen}]*[^${blank}${unseen}${unfit}][^${unfit}]*$`,
+  key: `^${seenLine}$`,
 } as const;
 
 const mark = `${control}${blank}${unseen}\\u3002@<>"(),:;\\\\[\\]`;

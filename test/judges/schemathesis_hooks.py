@@ -55,7 +55,11 @@ def fits(entry, failure, response):
 def covers(entry, error):
     """Where an error is: `#/name` of the body, `?limit` of the query, `last-event-id` of the headers."""
     place = error.get("pointer") or error.get("header") or "?" + error["parameter"]
-    return re.fullmatch(entry.get("place", ".*"), place) and re.fullmatch(entry.get("error", ".*"), error["code"])
+    return (
+        re.fullmatch(entry.get("place", ".*"), place)
+        and re.fullmatch(entry.get("error", ".*"), error["code"])
+        and re.search(entry.get("detail", ""), error["detail"])
+    )
 
 
 def has_blanks_around(value):

@@ -127,7 +127,7 @@ test("what is taken for an address fits the described pattern", () => {
 test.each(["a\vb", "\u200b\va", "a\f\u200b"])(
   "a control character within words is refused and described so: %j",
   (text) => {
-    for (const schema of [Lines(50), SomeLines(50)]) {
+    for (const schema of [Line(50), Lines(50), SomeLines(50)]) {
       expect(schema.safeParse(text).success).toBe(false);
       expect(text).not.toMatch(new RegExp(String(z.globalRegistry.get(schema)?.pattern), "u"));
     }
