@@ -95,7 +95,8 @@ const uploads: [string, Uint8Array, "damaged" | "too-complex" | string[]][] = [
     contract(form(field("<</SubFilter/ETSI.RFC3161/ByteRange[0 1 2 99999999]/Contents<00>>>"))),
     REMOVED,
   ],
-  ["more signatures than are judged", contract(form(field("<<>>").repeat(65))), REMOVED],
+  ["as many signatures as are judged", contract(form(field("<<>>").repeat(32))), ["form-fields"]],
+  ["more signatures than are judged", contract(form(field("<<>>").repeat(33))), ["repaired", "form-fields"]],
   [
     "a signature whose name needs thousands of others",
     contract({ ...form(field("<</SubFilter/x/Name 10 0 R>>")), ...lengthChain(10, 5000) }),
