@@ -184,7 +184,7 @@ class Finished extends ObjectSource implements Base {
   }
 }
 
-/** Runs of consecutive numbers as [first, count]. */
+/** Runs of consecutive numbers as [first, count]; without any an empty one, as a table needs one at least (§7.5.4). */
 function runs(numbers: readonly number[]): [number, number][] {
   const result: [number, number][] = [];
   for (const num of numbers) {
@@ -192,7 +192,7 @@ function runs(numbers: readonly number[]): [number, number][] {
     if (last && last[0] + last[1] === num) last[1]++;
     else result.push([num, 1]);
   }
-  return result;
+  return result.length > 0 ? result : [[0, 0]];
 }
 
 type Offsets = ReadonlyMap<number, number>;

@@ -54,6 +54,17 @@ describe.each(variants)("a revision on a %s file", (kind) => {
     expect(check(whole(out, last))).toContain("No syntax or stream encoding errors found");
   });
 
+  test("is well-formed when it changes nothing, as the stamp of an empty form", async () => {
+    const base = await variant(kind, { pages: 3 });
+    const { bytes: tail } = beginRevision(openPdf(base)).finish();
+    // A table has one subsection or more (§7.5.4): pyHanko gives up a file whose table has none.
+    expect(tail.toString("latin1")).toMatch(kind.includes("stream") ? /^\n?\d+ 0 obj/ : /^\n?xref\n0 0\ntrailer\n/);
+    const out = whole(base, tail);
+    expect(openPdf(out).pages()).toHaveLength(3);
+    expect(check(out)).toContain("No syntax or stream encoding errors");
+    expect(textOfPages(out)).toBe(textOfPages(base));
+  });
+
   test("takes in pages as forms and as pages", async () => {
     const base = await variant(kind, { pages: 2 });
     const source = openPdf(await samplePdf({ pages: 2, objectStreams: true }));
