@@ -40,7 +40,7 @@ export const RecipientInput = z
       .meta({ description: "Turn; equal numbers sign at the same time. Default: the role's" }),
     delivery: Delivery.default("email"),
     verification: Verification.optional().meta({ description: "Default: the role's" }),
-    redirectUrl: z.string().max(2048).optional(),
+    redirectUrl: z.string().max(2048).meta({ format: "uri" }).optional(),
   })
   .meta({ id: "RecipientInput" });
 export type RecipientInput = z.output<typeof RecipientInput>;
