@@ -72,19 +72,20 @@ def has_blanks_around(value):
 def known_as(failure, case, response, problem):
     """The entries that explain the failure: one for all of it, or one for each of its errors."""
     fitting = [entry for entry in known if fits(entry, failure, response)]
-    errors = problem.get("errors", []) if problem.get("code") == "validation-failed" else []
-    if errors:
-        partial = [entry for entry in fitting if "place" in entry or "error" in entry]
-        found = [next((entry for entry in partial if covers(entry, error)), None) for error in errors]
-        return [] if None in found else found
-    whole = (entry for entry in fitting if "place" not in entry and "error" not in entry)
-    return [
+    whole = [
         entry
-        for entry in whole
-        if entry.get("code") in (None, problem.get("code"))
+        for entry in fitting
+        if "place" not in entry
+        and "error" not in entry
+        and entry.get("code") in (None, problem.get("code"))
         and re.search(entry.get("detail", ""), problem.get("detail", ""))
         and ("blanks" not in entry or has_blanks_around(case.body))
     ]
+    if whole:
+        return whole
+    partial = [entry for entry in fitting if "place" in entry or "error" in entry]
+    found = [next((entry for entry in partial if covers(entry, error)), None) for error in problem.get("errors", [])]
+    return [] if None in found else found
 
 
 @schemathesis.hook
