@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { crashScenario } from "./scenario.ts";
 
 test("nothing is lost or doubled when the process is killed at each boundary and at 30 random instants", {
-  timeout: 1_200_000,
+  timeout: 600_000,
 }, async () => {
   const seed = Number(process.env.SIGNET_TEST_SEED ?? Date.now() % 1_000_000);
   console.log(`crash test, seed ${seed}`);

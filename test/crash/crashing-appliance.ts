@@ -97,21 +97,32 @@ export class CrashingAppliance {
     });
   }
 
-  /** From now on boundaries count, for this plan instead of any before it: a start of its own for each would double the time. */
+  /**
+   * From now on boundaries count, for this plan instead of any before it: a start of its own for each would double the time.
+   * A child that dies of the plan before it has heard of this one leaves it to its successor.
+   */
   async arm(plan: KillPlan): Promise<void> {
-    await this.#up;
-    const child = this.#child;
-    if (!child) throw new Error("not started");
-    const armed = new Promise<void>((resolve) => {
-      const listen = (message: { armed?: boolean }) => {
-        if (!message.armed) return;
-        child.off("message", listen);
-        resolve();
-      };
-      child.on("message", listen);
-    });
-    child.send({ arm: plan });
-    await armed;
+    let armed = false;
+    while (!armed) {
+      await this.#up;
+      const child = this.#child;
+      if (!child) throw new Error("not started");
+      armed = await new Promise<boolean>((resolve) => {
+        const listen = (message: { armed?: boolean }) => {
+          if (message.armed) end(true);
+        };
+        const gone = () => end(false);
+        const end = (heard: boolean) => {
+          child.off("message", listen);
+          child.off("exit", gone);
+          resolve(heard);
+        };
+        child.on("message", listen);
+        child.once("exit", gone);
+        // Its channel may be closed a moment before it has ended.
+        child.send({ arm: plan }, () => undefined);
+      });
+    }
   }
 
   /** Kills the present child now; it is started again. */
