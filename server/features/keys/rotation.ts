@@ -1,4 +1,5 @@
 import { type KeyObject, X509Certificate } from "node:crypto";
+import { isLoopback } from "../../config.ts";
 import type { Ts } from "../../kernel/clock.ts";
 import type { Tx } from "../../kernel/db.ts";
 import { AppError } from "../../kernel/errors.ts";
@@ -98,16 +99,20 @@ async function behindAnchors(tx: Tx, now: Ts): Promise<Ts> {
 }
 
 /**
- * Gives the key in use a new certificate of our own authority when its present one ends soon. Those from elsewhere, and all
- * of them once the authority itself ends, are the operator's: `doctor` says so.
+ * Gives the key in use a new certificate of our own authority when its present one ends soon, or names a loopback address while
+ * the appliance has another by now (026, Addresses). Those from elsewhere, and all of them once the authority itself ends, are the
+ * operator's: `doctor` says so.
  * @returns whether there is another row now
  */
 export async function renewWhenDue(deps: KeyDeps, row: store.KeyRow): Promise<boolean> {
-  const until = Date.parse(row.valid_until ?? "");
   if (row.purpose !== "seal" && row.purpose !== "timestamp") return false;
-  if (chainTexts(row).length > 0 || !(until - deps.clock.now() < renewalDays * dayMs)) return false;
+  if (chainTexts(row).length > 0) return false;
+  const until = Date.parse(row.valid_until ?? "");
+  const ends = until - deps.clock.now() < renewalDays * dayMs;
+  const unreachable = !namesLoopback(deps.config.baseUrl) && namesLoopback(publishedIn(row));
+  if (!ends && !unreachable) return false;
   const issuer = await ownIssuer(deps);
-  if (issuer.notAfter - until < dayMs) return false;
+  if (!unreachable && issuer.notAfter - until < dayMs) return false;
   const about = { purpose: row.purpose, algorithm: row.algorithm, publicKey: publicKeyOf(row), issuer };
   const renewed = await certified({ ...about, keep: keepAgain(deps, row), nowMs: deps.clock.now() });
   const keys = [
@@ -125,6 +130,15 @@ export async function renewWhenDue(deps: KeyDeps, row: store.KeyRow): Promise<bo
   }
   return true;
 }
+
+/** Where a certificate says that its issuer's certificate is served; null when it names no place. */
+function publishedIn(row: store.KeyRow): string | null {
+  const { infoAccess } = new X509Certificate(Buffer.from(row.certificate ?? "", "base64"));
+  return /URI:(\S+)/.exec(infoAccess ?? "")?.[1] ?? null;
+}
+
+const namesLoopback = (url: string | null): boolean =>
+  url !== null && isLoopback(new URL(url).hostname.replace(/^\[|\]$/g, ""));
 
 /** Somebody else was faster. */
 class AlreadyRenewed extends Error {}

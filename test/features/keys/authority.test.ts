@@ -170,6 +170,30 @@ test("certificates name where their authority and its list are served, and both 
   await expectServed();
 }, 60_000);
 
+test("certificates made before the appliance had an address are issued anew for the same keys once it has one", async () => {
+  const data = await mkdtemp(path.join(folder, "data-"));
+  const first = await startAppliance({ folder: data });
+  const signersOf = async (on: TestAppliance) => [await sealSigner(on.deps), await timestampAuthority(on.deps)];
+  const issuerOf = ({ certificates: [leaf] }: { certificates: Uint8Array[] }) => named(leaf ?? new Uint8Array()).issuer;
+  const keyOf = ({ certificates: [leaf] }: { certificates: Uint8Array[] }) =>
+    new X509Certificate(leaf ?? new Uint8Array()).publicKey.export({ type: "spki", format: "pem" });
+  const before = await signersOf(first);
+  for (const signer of before) expect(issuerOf(signer)).toMatch(/^http:\/\/127\.0\.0\.1:/);
+  await first.stop();
+
+  const env = { SIGNET_BASE_URL: "https://sign.example.com" };
+  let on = await startAppliance({ folder: data, env, owner: "second@example.com" });
+  onTestFinished(() => on.stop());
+  const after = await signersOf(on);
+  for (const signer of after) expect(issuerOf(signer)).toMatch(/^https:\/\/sign\.example\.com\/\.well-known\/svc\//);
+  expect(after.map(keyOf)).toEqual(before.map(keyOf));
+
+  // A command without the service's settings, or the next start, changes nothing any more.
+  await on.stop();
+  on = await startAppliance({ folder: data, owner: "third@example.com" });
+  expect(await signersOf(on)).toMatchObject(after.map(({ certificateSha256 }) => ({ certificateSha256 })));
+}, 60_000);
+
 async function kept(name: string, bytes: Uint8Array): Promise<string> {
   await writeFile(file(name), bytes);
   return file(name);
