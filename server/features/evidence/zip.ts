@@ -142,6 +142,7 @@ export async function readZip(archive: Uint8Array, inflate: Inflate): Promise<Ma
   const files = new Map<string, Uint8Array>();
   try {
     const { listed, start } = directoryOf(archive, view);
+    const ordered = listed.flatMap(({ name }) => (name.endsWith("/") ? [] : [name])).sort();
     let reached = 0;
     for (const entry of [...listed].sort((a, b) => a.head - b.head)) {
       if (entry.head !== reached) throw new ZipError("ambiguous");
@@ -149,8 +150,8 @@ export async function readZip(archive: Uint8Array, inflate: Inflate): Promise<Ma
       reached = content.next;
       const isFolder = entry.name.endsWith("/");
       // What a folder carries some programs unpack, and others do not.
-      if (isFolder && (entry.size !== 0 || entry.packed !== 0)) throw new ZipError("ambiguous");
-      if (isFolder && holdsFile(entry.name, listed)) continue;
+      if (isFolder && (entry.size !== 0 || !isNothing(entry, content.bytes))) throw new ZipError("ambiguous");
+      if (isFolder && holdsFile(entry.name, ordered)) continue;
       files.set(entry.name, await opened(entry, content.bytes, inflate));
     }
     if (reached !== start) throw new ZipError("ambiguous");
@@ -167,8 +168,20 @@ export async function readZip(archive: Uint8Array, inflate: Inflate): Promise<Ma
   }
 }
 
-const holdsFile = (folder: string, listed: readonly Listed[]): boolean =>
-  listed.some(({ name }) => name.startsWith(folder) && !name.endsWith("/"));
+/** @param files names in order, so that a thousand long ones are not each compared with a thousand folders */
+function holdsFile(folder: string, files: readonly string[]): boolean {
+  let [low, high] = [0, files.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((files[middle] ?? "") < folder) low = middle + 1;
+    else high = middle;
+  }
+  return files[low]?.startsWith(folder) ?? false;
+}
+
+/** No bytes, or the two into which Java's writer packs none (RFC 1951 §3.2.6: one last block, which is empty). */
+const isNothing = ({ method }: Listed, bytes: Uint8Array): boolean =>
+  bytes.length === 0 || (method === 8 && bytes.length === 2 && bytes[0] === 3 && bytes[1] === 0);
 
 function directoryOf(archive: Uint8Array, view: DataView): { listed: Listed[]; start: number } {
   const tail = view.byteLength - 22;

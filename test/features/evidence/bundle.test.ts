@@ -229,6 +229,33 @@ describe("the archive", () => {
     await expect(readZip(carrying, inflate)).rejects.toMatchObject({ fault: "ambiguous" });
   });
 
+  test("is read with folders as Java writes them: deflated, in two bytes that hold nothing", async () => {
+    const at = "2026-11-21T09:10:00.000Z";
+    const parts = (packed: number[]) => {
+      const archive = Buffer.concat(
+        zipParts(
+          [
+            { name: "a/", bytes: Buffer.from(packed) },
+            { name: "a/b.txt", bytes: Buffer.from("hello") },
+          ],
+          at,
+        ),
+      );
+      const listed = archive.indexOf("PK\x01\x02");
+      for (const [method, sum, size] of [
+        [8, 14, 22],
+        [listed + 10, listed + 16, listed + 24],
+      ] as const) {
+        archive.writeUInt16LE(8, method);
+        archive.writeUInt32LE(0, sum);
+        archive.writeUInt32LE(0, size);
+      }
+      return archive;
+    };
+    expect([...(await readZip(parts([3, 0]), inflate))]).toEqual([["a/b.txt", Buffer.from("hello")]]);
+    await expect(readZip(parts([3, 1]), inflate)).rejects.toMatchObject({ fault: "ambiguous" });
+  });
+
   test("is read when another program packed it anew, with its folders", async () => {
     const place = path.join(folder, "again");
     execFileSync("python3", [
