@@ -11,13 +11,15 @@ import { benchSealing } from "./sealing.ts";
 import { benchSignIn } from "./sign-in.ts";
 import { benchStamp } from "./stamp.ts";
 import { benchTree } from "./tree.ts";
+import { benchUpload } from "./upload.ts";
 import { benchVerifyPage } from "./verify-page.ts";
 
-/** `npm run bench [-- seal|sealing|stamp|certificate|merkle|tree|fsck|backup|api|sign-in|verify-page|capacity]`: ratios first, each of two things measured in turns in this run. */
+/** `npm run bench [-- seal|sealing|stamp|upload|certificate|merkle|tree|fsck|backup|api|sign-in|verify-page|capacity]`: ratios first, each of two things measured in turns in this run. */
 const all: Record<string, () => Promise<BenchResult[]>> = {
   seal: benchSeal,
   sealing: benchSealing,
   stamp: benchStamp,
+  upload: benchUpload,
   certificate: benchCertificate,
   merkle: benchMerkle,
   tree: benchTree,

@@ -5,6 +5,13 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? upper) + upper) / 2;
 }
 
+/** @returns how long the work took, in milliseconds */
+export async function timed(work: () => Promise<unknown>): Promise<number> {
+  const start = performance.now();
+  await work();
+  return performance.now() - start;
+}
+
 /** Lower and upper quartile. */
 export function quartiles(values: readonly number[]): [number, number] {
   const sorted = [...values].sort((a, b) => a - b);

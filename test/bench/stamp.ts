@@ -7,7 +7,7 @@ import type { Drawing } from "../../workers/protocol.ts";
 import { stamp } from "../../workers/stamp.ts";
 import { samplePdf } from "../workers/pdf/samples.ts";
 import { inkPng } from "../workers/pictures.ts";
-import { median } from "./median.ts";
+import { median, timed } from "./median.ts";
 
 type Ratio = { name: string; ratio: number; target: string; detail: string };
 
@@ -107,10 +107,4 @@ async function stampTheirs(
     pages[3 + index]?.drawImage(image, { x: 300, y: 292, width: 150, height: 50 });
   }
   await document.save();
-}
-
-async function timed(run: () => Promise<void>): Promise<number> {
-  const start = performance.now();
-  await run();
-  return performance.now() - start;
 }
