@@ -24,8 +24,6 @@ export type FirstDraft = {
 };
 
 export type Step = "create" | "upload" | "draft";
-/** Where the warnings of an upload are kept until its template is shown. */
-export const warningsKey = (file: string) => ["templateFileWarnings", file];
 
 const isUnderWay = ({ problem }: ProblemResponse): boolean => problem.code === "idempotency-in-progress";
 
@@ -36,17 +34,22 @@ function isFinal(reason: unknown): boolean {
   return status >= 400 && status < 500 && ![401, 408, 429].includes(status);
 }
 
-/** How often the outcome of a first request is asked for, whose answer was lost while the service worked on it. */
-const mostAsked = 30;
+/** How often the outcome of a first request is asked for, whose answer was lost while the service worked on it: for 35 seconds. */
+const mostAsked = 10;
+const longestPauseSeconds = 5;
 
-/** Repeats what its key makes harmless until the first request has its outcome. */
-async function onceDone<T>(ask: () => Promise<T>): Promise<T> {
+/**
+ * Repeats what its key makes harmless until the first request has its outcome. Each repeat sends the whole body, hence the pauses.
+ * @param ask is told how often it was asked, from 1
+ */
+async function onceDone<T>(ask: (asked: number) => Promise<T>): Promise<T> {
   for (let asked = 1; ; asked += 1) {
     try {
-      return await ask();
+      return await ask(asked);
     } catch (reason) {
       if (!(reason instanceof ProblemResponse && isUnderWay(reason)) || asked === mostAsked) throw reason;
-      await new Promise((resolve) => setTimeout(resolve, 1000 * (reason.problem.retryAfter ?? 1)));
+      const seconds = Math.max(reason.problem.retryAfter ?? 1, Math.min(asked, longestPauseSeconds));
+      await new Promise((resolve) => setTimeout(resolve, 1000 * seconds));
     }
   }
 }
@@ -79,7 +82,6 @@ export function useNewTemplate() {
       setStep("upload");
       const uploaded = done.current.file?.from === file ? done.current.file.made : await upload(id, file);
       done.current.file = { from: file, made: uploaded };
-      queries.setQueryData(warningsKey(uploaded.id), uploaded.warnings);
       setStep("draft");
       const draft = await callEndpoint(saveTemplateDraft, {
         params: { id },
@@ -124,10 +126,11 @@ export function useNewTemplate() {
     if (sent.current !== file) keys.current.upload = crypto.randomUUID();
     sent.current = file;
     const input = { params: { id }, body: file, idempotencyKey: keys.current.upload };
-    return await onceDone(() => {
-      setProgress(0);
-      return uploadTo(uploadTemplateFile, input, setProgress);
-    });
+    setProgress(0);
+    // A repeat shows what is true, the document being looked at, and not an upload that begins again.
+    return await onceDone((asked) =>
+      uploadTo(uploadTemplateFile, input, asked === 1 ? setProgress : () => setProgress(1)),
+    );
   }
 
   return { make, discard, step, progress };
