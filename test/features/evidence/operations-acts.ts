@@ -4,7 +4,7 @@ import { anchorNow } from "../../../server/features/evidence/anchoring.ts";
 import { rotateKey } from "../../../server/features/keys/ceremony.ts";
 import { SigningExchange, SigningView } from "../../../server/features/signing/contract.ts";
 import { runNow } from "../retention/support.ts";
-import { drawn, typed } from "../signing/flow.ts";
+import { drawn, ok, samplePdf, typed } from "../signing/flow.ts";
 import { png } from "../signing/pictures.ts";
 import {
   type Asked,
@@ -252,6 +252,25 @@ const acts = {
     if (n > 1) {
       const { body } = await owner("POST", "/v1/api-keys", { name: "A key", mode: "live" });
       if (n === 2) await owner("DELETE", `/v1/api-keys/${body.id}`);
+    }
+  },
+  /** A new version, of which later sequences send; a template that is thrown away; one in use, whose deletion is refused. */
+  async template(world, { asked }, { n }) {
+    const of = `/v1/templates/${world.published[asked.template]}`;
+    if (n === 0) {
+      const { content, roles, variables, settings } = z
+        .looseObject({ content: z.unknown(), roles: z.unknown(), variables: z.unknown(), settings: z.unknown() })
+        .parse((await ok(world.app, 200, `${of}/versions/latest`)).body);
+      await ok(world.app, 200, `${of}/draft`, { method: "PUT", json: { content, roles, variables, settings } });
+      await ok(world.app, 201, `${of}/publish`, { method: "POST" });
+    } else if (n === 1) {
+      const { body } = await ok(world.app, 201, "/v1/templates", { json: { name: `Sequence ${world.number}` } });
+      const { id } = z.object({ id: z.string() }).parse(body);
+      const headers = { "content-type": "application/pdf" };
+      await ok(world.app, 201, `/v1/templates/${id}/files`, { body: Buffer.from(await samplePdf()), headers });
+      await call(world, `/v1/templates/${id}`, { method: "DELETE" });
+    } else {
+      await call(world, of, { method: "DELETE" });
     }
   },
   async keys({ app: { deps } }, _, { n }) {
