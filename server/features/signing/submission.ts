@@ -2,7 +2,7 @@ import { type ProblemError, pointer } from "../../kernel/problem.ts";
 import { ownMember } from "../../kernel/record.ts";
 import type { AttachmentValue, FieldValue } from "../envelopes/contract.ts";
 import type { FieldInput, PlacedField } from "../templates/contract.ts";
-import { checkFieldInput, computeFormulas, visibleFields } from "../templates/values.ts";
+import { checkFieldInput, computeFormulas, isEmpty, requiredErrors, visibleFields } from "../templates/values.ts";
 import type { SubmitSigning } from "./contract.ts";
 import { initialValue, isAutomatic, isReadOnly } from "./fields.ts";
 import { type ReadSignature, readSignature } from "./signatures.ts";
@@ -102,7 +102,7 @@ function checkSent(own: readonly PlacedField[], context: SubmissionContext, id: 
   return [];
 }
 
-/** Values by field id before visibility is decided; an empty text counts as no value. */
+/** Values by field id before visibility is decided; a text of which nothing can be seen counts as no value. */
 function plainValues(
   own: readonly PlacedField[],
   context: SubmissionContext,
@@ -114,20 +114,15 @@ function plainValues(
     const initial = initialValue(field, context.recipient, context.prefilled);
     const sent = ownMember(input.fields, field.id);
     const value = sent === undefined || Array.isArray(sent) || isReadOnly(field) ? initial : sent;
-    values[field.id] = value === "" ? null : value;
+    values[field.id] = isEmpty(value) ? null : value;
   }
   return values;
 }
 
 function checkValue(field: PlacedField, value: FieldInput): ProblemError[] {
-  const required = field.required !== false;
   const at = fieldPointer(field.id);
-  if (field.type === "checkbox") {
-    if (value !== null && typeof value !== "boolean") return checkFieldInput(field, value, at);
-    return required && value !== true ? [{ pointer: at, code: "required", detail: "This box must be ticked." }] : [];
-  }
-  if (value === null) return required ? [{ pointer: at, code: "required", detail: "This field is required." }] : [];
-  return checkFieldInput(field, value, at);
+  const wrong = value === null ? [] : checkFieldInput(field, value, at);
+  return wrong.length > 0 ? wrong : requiredErrors(field, value, at);
 }
 
 function readFiles(

@@ -5,8 +5,9 @@ import { isPlainText, isSeen } from "../../kernel/wire.ts";
 /** Members that are shown on one line. */
 const oneLine: ReadonlySet<string> = new Set(["name", "role", "label", "tooltip", "placeholder", "patternMessage"]);
 const lineFault = "This must be a single line, without characters that turn the direction of writing.";
-/** Those that somebody must be able to see. */
-const visible: ReadonlySet<string> = new Set(["name", "role"]);
+/** Those that somebody must be able to see; a label that is left empty is none. */
+const visible: ReadonlySet<string> = new Set(["name", "role", "value", "consentText"]);
+const visibleUnlessEmpty = "label";
 
 type Path = (string | number)[];
 export type TextFault = { path: Path; code: "min" | "pattern"; message: string };
@@ -30,7 +31,6 @@ function faultsOf(text: string, path: Path): TextFault[] {
   const member = String(path.findLast((part) => typeof part === "string") ?? "");
   const inLine = oneLine.has(member);
   if (inLine && !isPlainText(text, "one")) return [{ path, code: "pattern", message: lineFault }];
-  if (visible.has(member) && (text.trim() === "" || !isSeen(text)))
-    return [{ path, code: "min", message: "This must not be blank." }];
-  return [];
+  const unseen = visible.has(member) ? text === "" || !isSeen(text) : member === visibleUnlessEmpty && !isSeen(text);
+  return unseen ? [{ path, code: "min", message: "This must not be blank." }] : [];
 }

@@ -1,6 +1,6 @@
 import { type ProblemError, type ProblemErrorCode, pointer } from "../../kernel/problem.ts";
 import { ownMember } from "../../kernel/record.ts";
-import { isPlainText } from "../../kernel/wire.ts";
+import { isPlainText, isSeen } from "../../kernel/wire.ts";
 import type { Field, FieldInput } from "./fields.ts";
 import { evaluateFormula, parseFormula, roundHalfUp } from "./formula.ts";
 import { compilePattern, matches } from "./pattern.ts";
@@ -16,6 +16,10 @@ export function isDay(text: string): boolean {
   const date = new Date(`${text}T00:00:00Z`);
   return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text);
 }
+
+/** What is wrong with a text that is no date, or none of the calendar. */
+const noDay = (text: string): string =>
+  day.test(text) ? "This is not a date that exists." : "Use a date of the form YYYY-MM-DD.";
 
 /**
  * Checks the variables given for a version and fills in the defaults.
@@ -69,7 +73,7 @@ export function variableErrors(definition: Variable, value: VariableValue, at: s
       return typeof value === "boolean" ? [] : [wrong("This variable is true or false.")];
     case "date":
       if (typeof value !== "string") return [wrong("This variable is a date, YYYY-MM-DD.")];
-      return isDay(value) ? [] : [wrong("Use a date of the form YYYY-MM-DD.", "format")];
+      return isDay(value) ? [] : [wrong(noDay(value), "format")];
     case "list": {
       if (!Array.isArray(value)) return [wrong("This variable is a list of rows.")];
       const columns = new Map((definition.columns ?? []).map((column) => [column.name, column.type]));
@@ -82,16 +86,19 @@ export function variableErrors(definition: Variable, value: VariableValue, at: s
             return typeof cell === "number" ? [] : [wrong("This column holds numbers.", "type", where)];
           if (typeof cell !== "string") return [wrong("This column holds texts.", "type", where)];
           if (!isPlainText(cell, "many")) return [wrong("Control characters are not allowed here.", "pattern", where)];
-          return type === "date" && !isDay(cell) ? [wrong("Use a date of the form YYYY-MM-DD.", "format", where)] : [];
+          return type === "date" && !isDay(cell) ? [wrong(noDay(cell), "format", where)] : [];
         }),
       );
     }
   }
 }
 
-/** Whether nothing was put in; blanks are nothing. An unticked box is a value; that a required one must be ticked says `requiredErrors`. */
+/** Whether nothing that can be seen was put in. An unticked box is a value; `requiredErrors` refuses one that must be ticked. */
 export function isEmpty(value: FieldInput | undefined): boolean {
-  return value === undefined || value === null || (typeof value === "string" && value.trim() === "");
+  if (typeof value !== "string") return value === undefined || value === null;
+  if (value.trim() === "") return true;
+  // What may not be written at all is not nothing: it is refused.
+  return value.isWellFormed() && isPlainText(value, "many") && !isSeen(value);
 }
 
 /** Whether a person or a prefill may give this field a value of type FieldInput at all. */
@@ -111,8 +118,7 @@ export function requiredErrors(field: Field, value: FieldInput | undefined, at: 
   if (field.required === false || field.type === "formula") return [];
   const missing = field.type === "checkbox" ? value !== true : isEmpty(value);
   if (!missing) return [];
-  const name = field.label ?? field.id;
-  const detail = field.type === "checkbox" ? `“${name}” must be ticked.` : `“${name}” is required.`;
+  const detail = field.type === "checkbox" ? "This box must be ticked." : "This field is required.";
   return [{ pointer: at, code: "required", detail }];
 }
 
@@ -138,7 +144,7 @@ export function checkFieldInput(field: Field, value: FieldInput, at: string): Pr
       else add("type", "This field takes a number.");
       break;
     case "date":
-      if (typeof value !== "string" || !isDay(value)) add("format", "Use a date of the form YYYY-MM-DD.");
+      if (typeof value !== "string" || !isDay(value)) add("format", noDay(String(value)));
       else if (field.min !== undefined && value < field.min) add("min", `The date must not be before ${field.min}.`);
       else if (field.max !== undefined && value > field.max) add("max", `The date must not be after ${field.max}.`);
       break;

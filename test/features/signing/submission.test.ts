@@ -92,8 +92,10 @@ describe("what is kept", () => {
     expect(values["id-card"]).toMatchObject([{ id: "att_2" }, { id: "att_1", contentType: "image/png" }]);
   });
 
-  test("an empty text is no value", () => {
-    expect(valuesOf({ fields: { ...input.fields, note: "" } })).not.toHaveProperty("note");
+  test.each(["", "  ", "\u200b", "\u3164"])("a text of which nothing can be seen is no value: %j", (blank) => {
+    expect(valuesOf({ fields: { ...input.fields, note: blank } })).not.toHaveProperty("note");
+    const firm = { kind: "firm", firm: blank, agree: true };
+    expect(errorsOf({ fields: firm })).toEqual([["#/fields/firm", "required"]]);
   });
 });
 

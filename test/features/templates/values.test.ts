@@ -110,6 +110,26 @@ test("formulas are computed from the number fields of all roles, rounded as they
   expect(computeFormulas(fields, { qty: "3", price: 2 })).toEqual({ total: null });
 });
 
+test("a date that does not exist is told from what is no date", () => {
+  const form = "Use a date of the form YYYY-MM-DD.";
+  const missing = "This is not a date that exists.";
+  const definitions = [
+    variable({ name: "start", type: "date" }),
+    variable({ name: "rows", type: "list", columns: [{ name: "on", type: "date" }] }),
+  ];
+  for (const [text, detail] of [
+    ["soon", form],
+    ["2027-2-3", form],
+    ["2027-02-30", missing],
+    ["2027-13-01", missing],
+  ] as const) {
+    const { errors } = checkVariables(definitions, { start: text, rows: [{ on: text }] }, "#/variables");
+    const told = [...errors, ...checkFieldInput(field({ type: "date" }), text, "#")];
+    expect(told.map((error) => [error.code, error.detail])).toEqual(Array(3).fill(["format", detail]));
+  }
+  expect(checkFieldInput(field({ type: "date" }), 5, "#").map((error) => error.detail)).toEqual([form]);
+});
+
 describe("variables", () => {
   test("are checked with pointers, filled with defaults, and unknown ones are named", () => {
     const definitions = [
