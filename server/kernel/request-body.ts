@@ -3,6 +3,7 @@ import { Busboy } from "@fastify/busboy";
 import type { BodySpec, MultipartBody, RawBody, UploadedFile } from "./endpoint.ts";
 import { AppError } from "./errors.ts";
 import { Gathering } from "./gathering.ts";
+import { isSeen } from "./wire.ts";
 
 /** A body that no operation asked for may be this long; it is read only because the idempotency fingerprint covers it. */
 const unaskedBytes = 1024 * 1024;
@@ -110,13 +111,19 @@ function filenameOf(header: string | undefined): string | null {
       // A broken extended name leaves the plain one.
     }
   }
-  const last = name
-    ?.split(/[\\/]/)
-    .at(-1)
-    ?.replace(/\p{Cc}/gu, "")
-    .trim()
-    .slice(0, 200);
-  return last ? last : null;
+  return plainFileName(name);
+}
+
+/**
+ * The last part of a path as one line to be read: without control characters and what turns the direction of writing, at most
+ * 200 characters long. Null when nothing of it can be seen.
+ */
+function plainFileName(given: string | null | undefined): string | null {
+  const last = (given ?? "").split(/[\\/]/).at(-1) ?? "";
+  const line = last.replace(/[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu, "").trim();
+  // By code points: half a character could be neither stored nor hashed.
+  const name = [...line].slice(0, 200).join("").trim();
+  return name !== "" && isSeen(name) ? name : null;
 }
 
 /**
@@ -143,12 +150,7 @@ export async function parseMultipart(
         stream.on("data", (chunk: Buffer) => content.add(chunk));
         stream.on("error", reject);
         stream.on("end", () => {
-          const name =
-            filename
-              ?.split(/[\\/]/)
-              .at(-1)
-              ?.replace(/\p{Cc}/gu, "")
-              .slice(0, 200) || "file";
+          const name = plainFileName(filename) ?? "file";
           files.push({ field, filename: name, contentType: mediaType(type), bytes: content.whole() });
         });
       });

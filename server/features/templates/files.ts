@@ -29,7 +29,7 @@ export async function uploadFile(
   const row: store.TemplateFileRow = {
     id: newId("tfl"),
     template,
-    filename: filenameOf(body.filename),
+    filename: body.filename,
     source_type: pdf,
     size: base.size,
     sha256: base.sha256,
@@ -53,15 +53,4 @@ export function wordComesLater(): AppError {
   return new AppError("unsupported-media-type", {
     detail: "Word files come with a later version of this appliance. Save the document as PDF and upload that.",
   });
-}
-
-/** The last part of a path, without control characters, at most 255 long. */
-function filenameOf(given: string | null): string | null {
-  const name = given
-    ?.split(/[\\/]/)
-    .at(-1)
-    ?.replace(/\p{Cc}/gu, "")
-    .trim()
-    .slice(0, 255);
-  return name === undefined || name === "" ? null : name;
 }
