@@ -6,6 +6,10 @@ import type { Secrets } from "./secrets.ts";
 /** Place in a list ordered by `(created_at desc, id desc)`. */
 export type Place = { t: string; id: string };
 
+/** What somebody asks of a list. */
+export type PageQuery = { limit: number; cursor?: string | undefined };
+export type Page<T> = { data: T[]; hasMore: boolean; nextCursor: string | null };
+
 const Payload = z.object({ v: z.literal(1), t: z.string(), id: z.string() });
 const macLength = 8;
 
@@ -40,7 +44,7 @@ export function pageOf<R, T>(
   limit: number,
   placeOf: (row: R) => Place,
   present: (row: R) => T,
-): { data: T[]; hasMore: boolean; nextCursor: string | null } {
+): Page<T> {
   const page = rows.slice(0, limit);
   const last = page.at(-1);
   const hasMore = rows.length > limit;
@@ -49,6 +53,31 @@ export function pageOf<R, T>(
     hasMore,
     nextCursor: hasMore && last ? encodeCursor(secrets, list, placeOf(last)) : null,
   };
+}
+
+/**
+ * One page of a list that is read whole, since it is never long.
+ * @param first which of the rows stand first
+ * @throws AppError `validation-failed` for a cursor that is not ours
+ */
+export function pageOfAll<R, T>(
+  secrets: Secrets,
+  list: string,
+  rows: readonly R[],
+  { limit, cursor }: PageQuery,
+  { first, placeOf }: { first: "newest" | "oldest"; placeOf: (row: R) => Place },
+  present: (row: R) => T,
+): Page<T> {
+  const compare = (a: Place, b: Place) => {
+    const [x, y] = a.t === b.t ? [a.id, b.id] : [a.t, b.t];
+    const order = x === y ? 0 : x < y ? -1 : 1;
+    return first === "oldest" ? order : -order;
+  };
+  const after = cursor === undefined ? null : decodeCursor(secrets, list, cursor);
+  const left = rows
+    .filter((row) => after === null || compare(placeOf(row), after) > 0)
+    .sort((a, b) => compare(placeOf(a), placeOf(b)));
+  return pageOf(secrets, list, left, limit, placeOf, present);
 }
 
 function mac(secrets: Secrets, list: string, payload: Uint8Array): Uint8Array {

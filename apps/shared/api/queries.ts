@@ -1,6 +1,7 @@
 import { keepPreviousData, type UseQueryResult, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import type { EndpointSpec } from "../../../server/kernel/endpoint.ts";
 import { type Answer, type CallInput, callEndpoint } from "./client.ts";
+import { allPages } from "./pages.ts";
 
 /** TanStack Query over the endpoint table: a query's key is the endpoint's id and its input. */
 
@@ -16,6 +17,22 @@ export function useEndpoint<const E extends EndpointSpec>(
     enabled,
     refetchInterval,
     ...(keepPrevious ? { placeholderData: keepPreviousData } : {}),
+  });
+}
+
+/** Every entry of a list that is shown whole. */
+export function useWholeList<T>(
+  { id }: EndpointSpec,
+  load: (input: {
+    query: { limit: string; cursor?: string };
+    signal: AbortSignal;
+  }) => Promise<{ data: T[]; nextCursor: string | null }>,
+  { enabled = true }: { enabled?: boolean } = {},
+): UseQueryResult<T[]> {
+  return useQuery({
+    queryKey: [id, "whole"],
+    queryFn: ({ signal }) => allPages((query) => load({ query, signal })),
+    enabled,
   });
 }
 

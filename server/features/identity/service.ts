@@ -1,6 +1,6 @@
 import type { OrganizationCaller } from "../../kernel/caller.ts";
 import { toTs } from "../../kernel/clock.ts";
-import { decodeCursor, pageOf } from "../../kernel/cursor.ts";
+import { type Page, type PageQuery, pageOfAll } from "../../kernel/cursor.ts";
 import type { Reader } from "../../kernel/db.ts";
 import { isUniqueViolation } from "../../kernel/db.ts";
 import type { Deps } from "../../kernel/deps.ts";
@@ -149,19 +149,12 @@ export async function allApiKeys(deps: Deps, organization: string): Promise<ApiK
 }
 
 /** One page, newest first. @throws AppError `validation-failed` for a cursor that is not ours */
-export async function listApiKeys(
-  deps: Deps,
-  organization: string,
-  query: { limit: number; cursor?: string | undefined },
-): Promise<{ data: ApiKey[]; hasMore: boolean; nextCursor: string | null }> {
-  const list = `api-keys:${organization}`;
-  const after = query.cursor === undefined ? null : decodeCursor(deps.secrets, list, query.cursor);
-  const all = await store.listApiKeys(deps.db.read, organization);
-  const isAfter = ({ created_at: at, id }: (typeof all)[number]) =>
-    after === null || at < after.t || (at === after.t && id < after.id);
+export async function listApiKeys(deps: Deps, organization: string, query: PageQuery): Promise<Page<ApiKey>> {
+  const rows = await store.listApiKeys(deps.db.read, organization);
   const now = deps.clock.ts();
-  const placeOf = (row: (typeof all)[number]) => ({ t: row.created_at, id: row.id });
-  return pageOf(deps.secrets, list, all.filter(isAfter), query.limit, placeOf, (row) => presentApiKey(row, now));
+  const placeOf = (row: store.ApiKeyRow) => ({ t: row.created_at, id: row.id });
+  const order = { first: "newest", placeOf } as const;
+  return pageOfAll(deps.secrets, `api-keys:${organization}`, rows, query, order, (row) => presentApiKey(row, now));
 }
 
 /** @throws AppError `not-found` */

@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import type { PersonCaller } from "../../kernel/caller.ts";
+import { type Page, type PageQuery, pageOfAll } from "../../kernel/cursor.ts";
 import { isUniqueViolation, type Reader, type Tx } from "../../kernel/db.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { AppError, invalid, notFound } from "../../kernel/errors.ts";
@@ -125,11 +126,14 @@ async function join(
 }
 
 /** What the person's own address is invited to: they are signed in with it, so that no mailed link is needed. */
-export async function ownInvitations(deps: Deps, person: PersonCaller): Promise<OwnInvitation[]> {
+export async function ownInvitations(deps: Deps, person: PersonCaller, query: PageQuery): Promise<Page<OwnInvitation>> {
   const user = await personById(deps.db.read, person.user);
   const rows = user ? await openInvitationsFor(deps.db.read, deps, user.email) : [];
-  return await Promise.all(
-    rows.map(async (row) => {
+  const placeOf = (row: InvitationRow) => ({ t: row.created_at, id: row.id });
+  const order = { first: "oldest", placeOf } as const;
+  const page = pageOfAll(deps.secrets, `own-invitations:${person.user}`, rows, query, order, (row) => row);
+  const data = await Promise.all(
+    page.data.map(async (row) => {
       const inviter = Actor.parse(JSON.parse(row.invited_by));
       return {
         id: row.id,
@@ -140,6 +144,7 @@ export async function ownInvitations(deps: Deps, person: PersonCaller): Promise<
       };
     }),
   );
+  return { ...page, data };
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { OrganizationCaller } from "../../kernel/caller.ts";
 import { toTs } from "../../kernel/clock.ts";
+import { type Page, type PageQuery, pageOfAll } from "../../kernel/cursor.ts";
 import type { Reader, Tx } from "../../kernel/db.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { AppError, notFound } from "../../kernel/errors.ts";
@@ -22,9 +23,15 @@ import { presentInvitation } from "./present.ts";
 const lifeMs = 7 * 24 * 60 * 60 * 1000;
 const mostOpen = 100;
 
-export async function invitations(deps: Deps, organization: string): Promise<Invitation[]> {
+/** Newest first. */
+export async function invitations(deps: Deps, organization: string, query: PageQuery): Promise<Page<Invitation>> {
   const now = deps.clock.ts();
-  return (await openInvitationsIn(deps.db.read, organization)).map((row) => presentInvitation(row, now));
+  const rows = await openInvitationsIn(deps.db.read, organization);
+  const placeOf = (row: InvitationRow) => ({ t: row.created_at, id: row.id });
+  const order = { first: "newest", placeOf } as const;
+  return pageOfAll(deps.secrets, `invitations:${organization}`, rows, query, order, (row) =>
+    presentInvitation(row, now),
+  );
 }
 
 /** @throws AppError `forbidden`, `conflict`, `rate-limited`, `fresh-sign-in-required` */

@@ -27,11 +27,8 @@ function members(reader: Reader, organization: string) {
     );
 }
 
-/** Owners first, then administrators, then members; each by the time of joining. */
 export async function listMembers(reader: Reader, organization: string): Promise<MemberRow[]> {
-  const rows = await members(reader, organization).orderBy("memberships.created_at").orderBy("users.id").execute();
-  const rank = (role: string) => ["owner", "admin", "member"].indexOf(role);
-  return rows.sort((a, b) => rank(a.role) - rank(b.role));
+  return await members(reader, organization).orderBy("memberships.created_at").orderBy("users.id").execute();
 }
 
 export async function findMember(reader: Reader, organization: string, user: string): Promise<MemberRow | undefined> {

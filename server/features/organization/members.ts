@@ -1,4 +1,5 @@
 import type { OrganizationCaller } from "../../kernel/caller.ts";
+import { type Page, type PageQuery, pageOfAll } from "../../kernel/cursor.ts";
 import type { Reader, Tx } from "../../kernel/db.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { AppError, notFound } from "../../kernel/errors.ts";
@@ -6,15 +7,21 @@ import type { RequestInfo } from "../../kernel/request.ts";
 import { OrgRole } from "../identity/contract.ts";
 import { changeRole, endMembership, organizationsOf, roleIn, workIn } from "../identity/memberships.ts";
 import { currentPerson, requireFresh } from "../identity/sessions.ts";
-import { findMember, listMembers } from "./members-store.ts";
+import { findMember, listMembers, type MemberRow } from "./members-store.ts";
 import type { Member } from "./people-contract.ts";
 import { presentMember } from "./present.ts";
 import { noticePromotion } from "./promotion-notice.ts";
 
 /** Who belongs to the organization as what. Everything is decided in the transaction, with the roles as they are then. */
 
-export async function members(deps: Deps, organization: string): Promise<Member[]> {
-  return (await listMembers(deps.db.read, organization)).map(presentMember);
+/** Owners first, then administrators, then members; each by the time of joining. */
+export async function members(deps: Deps, organization: string, query: PageQuery): Promise<Page<Member>> {
+  const rows = await listMembers(deps.db.read, organization);
+  const placeOf = (row: MemberRow) => ({
+    t: `${rank.owner - rank[OrgRole.parse(row.role)]} ${row.joined_at}`,
+    id: row.id,
+  });
+  return pageOfAll(deps.secrets, `members:${organization}`, rows, query, { first: "oldest", placeOf }, presentMember);
 }
 
 /**

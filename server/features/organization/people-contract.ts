@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { endpoint } from "../../kernel/endpoint.ts";
-import { Actor, Cursor, Email, GivenLocale, Hex64, limitOf, listOf, TimeZone, Ts } from "../../kernel/wire.ts";
+import { Actor, Email, GivenLocale, Hex64, listOf, pageQuery, TimeZone, Ts } from "../../kernel/wire.ts";
 import { OrgRole } from "../identity/contract.ts";
 import { DashboardSession } from "../identity/session-contract.ts";
 import { NewPassword, OrganizationName, PersonName } from "../sign-in/contract.ts";
@@ -32,6 +32,7 @@ export const listMembers = endpoint({
   id: "listMembers",
   summary: "Members, owners first",
   permission: "member:manage",
+  query: z.object(pageQuery),
   responses: { 200: { kind: "json", schema: listOf("MemberList", Member) } },
 });
 
@@ -88,6 +89,7 @@ export const listInvitations = endpoint({
   id: "listInvitations",
   summary: "Invitations that nobody has accepted or revoked, newest first",
   permission: "member:manage",
+  query: z.object(pageQuery),
   responses: { 200: { kind: "json", schema: listOf("InvitationList", Invitation) } },
 });
 
@@ -190,6 +192,7 @@ export const listOwnInvitations = endpoint({
   path: "/auth/invitations",
   id: "listOwnInvitations",
   summary: "Open invitations of the person's address, oldest first",
+  query: z.object(pageQuery),
   responses: { 200: { kind: "json", schema: listOf("OwnInvitationList", OwnInvitation) } },
 });
 
@@ -271,7 +274,7 @@ export const listAdminAudit = endpoint({
   id: "listAdminAudit",
   summary: "What administrators did, newest first",
   permission: "org:manage",
-  query: z.object({ limit: limitOf(20), cursor: Cursor.optional() }),
+  query: z.object(pageQuery),
   responses: { 200: { kind: "json", schema: listOf("AdminAuditList", AdminAuditEntry) } },
 });
 

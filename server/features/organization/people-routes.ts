@@ -6,12 +6,10 @@ import * as invitations from "./invitations.ts";
 import * as members from "./members.ts";
 import * as contract from "./people-contract.ts";
 
-const listed = <T>(data: T[]) => ({ data, hasMore: false, nextCursor: null });
-
 export const peopleBindings = [
   bind(contract.listMembers)({
-    async handle(deps, { caller }) {
-      return { status: 200, body: listed(await members.members(deps, caller.organization)) };
+    async handle(deps, { caller, query }) {
+      return { status: 200, body: await members.members(deps, caller.organization, query) };
     },
   }),
   bind(contract.changeMember)({
@@ -35,8 +33,8 @@ export const peopleBindings = [
     },
   }),
   bind(contract.listInvitations)({
-    async handle(deps, { caller }) {
-      return { status: 200, body: listed(await invitations.invitations(deps, caller.organization)) };
+    async handle(deps, { caller, query }) {
+      return { status: 200, body: await invitations.invitations(deps, caller.organization, query) };
     },
   }),
   bind(contract.createInvitation)({
@@ -63,8 +61,8 @@ export const peopleBindings = [
     },
   }),
   bind(contract.listOwnInvitations)({
-    async handle(deps, { caller }) {
-      return { status: 200, body: listed(await acceptance.ownInvitations(deps, caller)) };
+    async handle(deps, { caller, query }) {
+      return { status: 200, body: await acceptance.ownInvitations(deps, caller, query) };
     },
   }),
   bind(contract.acceptOwnInvitation)({

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { endpoint } from "../../kernel/endpoint.ts";
-import { Email, GivenLocale, Line, listOf, TimeZone, Ts } from "../../kernel/wire.ts";
+import { Email, GivenLocale, Line, listOf, pageQuery, TimeZone, Ts } from "../../kernel/wire.ts";
 import { passwordLength } from "../identity/contract.ts";
 import { DashboardSession } from "../identity/session-contract.ts";
 import { endpoints as passkeys } from "./passkey-contract.ts";
@@ -280,6 +280,7 @@ export const listSessions = endpoint({
   path: "/auth/sessions",
   id: "listSessions",
   summary: "Where the person is signed in",
+  query: z.object(pageQuery),
   responses: { 200: { kind: "json", schema: listOf("SessionList", SessionInfo) } },
 });
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { endpoint } from "../../kernel/endpoint.ts";
-import { Line, listOf, Ts } from "../../kernel/wire.ts";
+import { Line, listOf, pageQuery, Ts } from "../../kernel/wire.ts";
 import { DashboardSession } from "../identity/session-contract.ts";
 
 /** Passkeys (WebAuthn Level 3): register, sign in, name, remove. Isomorphic. */
@@ -80,6 +80,7 @@ export const listPasskeys = endpoint({
   path: "/auth/passkeys",
   id: "listPasskeys",
   summary: "The person's passkeys",
+  query: z.object(pageQuery),
   responses: { 200: { kind: "json", schema: listOf("PasskeyList", Passkey) } },
 });
 

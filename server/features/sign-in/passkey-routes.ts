@@ -33,9 +33,8 @@ export const bindings = [
     },
   }),
   bind(listPasskeys)({
-    async handle(deps, { caller }) {
-      const data = await passkeys.listPasskeys(deps, caller.user);
-      return { status: 200, body: { data, hasMore: false, nextCursor: null } };
+    async handle(deps, { caller, query }) {
+      return { status: 200, body: await passkeys.listPasskeys(deps, caller.user, query) };
     },
   }),
   bind(renamePasskey)({

@@ -1,5 +1,6 @@
 import type { PersonCaller } from "../../kernel/caller.ts";
 import { toTs } from "../../kernel/clock.ts";
+import { type Page, type PageQuery, pageOfAll } from "../../kernel/cursor.ts";
 import { isUniqueViolation } from "../../kernel/db.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { AppError, invalid, notFound } from "../../kernel/errors.ts";
@@ -144,8 +145,11 @@ function transportsOf(row: store.PasskeyRow): string[] {
   return Array.isArray(transports) ? transports.filter((entry) => typeof entry === "string") : [];
 }
 
-export async function listPasskeys(deps: Deps, user: string): Promise<Passkey[]> {
-  return (await store.passkeysOf(deps.db.read, user)).map(present);
+/** Newest first. */
+export async function listPasskeys(deps: Deps, user: string, query: PageQuery): Promise<Page<Passkey>> {
+  const rows = await store.passkeysOf(deps.db.read, user);
+  const placeOf = (row: store.PasskeyRow) => ({ t: row.created_at, id: row.id });
+  return pageOfAll(deps.secrets, `passkeys:${user}`, rows, query, { first: "newest", placeOf }, present);
 }
 
 /** @throws AppError `not-found` */

@@ -114,11 +114,8 @@ export const bindings = [
     },
   }),
   bind(contract.listSessions)({
-    async handle(deps, { caller }) {
-      return {
-        status: 200,
-        body: { data: await sessions.listSessions(deps, caller), hasMore: false, nextCursor: null },
-      };
+    async handle(deps, { caller, query }) {
+      return { status: 200, body: await sessions.listSessions(deps, caller, query) };
     },
   }),
   bind(contract.deleteSession)({

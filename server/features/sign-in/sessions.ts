@@ -1,8 +1,16 @@
 import type { PersonCaller } from "../../kernel/caller.ts";
+import { type Page, type PageQuery, pageOfAll } from "../../kernel/cursor.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { notFound } from "../../kernel/errors.ts";
 import type { RequestInfo } from "../../kernel/request.ts";
-import { endOwnSession, endSessionOf, endSessionsOf, purgeSessions, sessionsOf } from "../identity/own-sessions.ts";
+import {
+  endOwnSession,
+  endSessionOf,
+  endSessionsOf,
+  type OwnSession,
+  purgeSessions,
+  sessionsOf,
+} from "../identity/own-sessions.ts";
 import { changePerson } from "../identity/people.ts";
 import type { DashboardSession } from "../identity/session-contract.ts";
 import { presentSession } from "../identity/session-present.ts";
@@ -15,9 +23,14 @@ import { deleteTriesBefore } from "./try-store.ts";
 
 /** The person's own sessions and profile. */
 
-export async function listSessions(deps: Deps, caller: PersonCaller): Promise<SessionInfo[]> {
+/** By the sign-in, newest first: a session that is used meanwhile keeps its place. */
+export async function listSessions(deps: Deps, caller: PersonCaller, query: PageQuery): Promise<Page<SessionInfo>> {
   const rows = await sessionsOf(deps.db.read, deps, caller.user);
-  return rows.map((row) => presentSessionInfo(row, caller.session));
+  const placeOf = (row: OwnSession) => ({ t: row.signed_in_at, id: row.id });
+  const order = { first: "newest", placeOf } as const;
+  return pageOfAll(deps.secrets, `sessions:${caller.user}`, rows, query, order, (row) =>
+    presentSessionInfo(row, caller.session),
+  );
 }
 
 /** @throws AppError `not-found` */

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { endpoint } from "../../kernel/endpoint.ts";
-import { listOf, Ts } from "../../kernel/wire.ts";
+import { listOf, pageQuery, Ts } from "../../kernel/wire.ts";
 
 /** Sign-in with an account elsewhere, by OpenID Connect with PKCE. Isomorphic. */
 
@@ -70,6 +70,7 @@ export const listSocialIdentities = endpoint({
   path: "/auth/social",
   id: "listSocialIdentities",
   summary: "Accounts elsewhere that sign this person in",
+  query: z.object(pageQuery),
   responses: { 200: { kind: "json", schema: listOf("SocialIdentityList", SocialIdentity) } },
 });
 

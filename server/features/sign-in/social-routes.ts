@@ -22,9 +22,8 @@ export const bindings = [
     },
   }),
   bind(listIdentities)({
-    async handle(deps, { caller }) {
-      const data = await listSocialIdentities(deps, caller.user);
-      return { status: 200, body: { data, hasMore: false, nextCursor: null } };
+    async handle(deps, { caller, query }) {
+      return { status: 200, body: await listSocialIdentities(deps, caller.user, query) };
     },
   }),
   bind(deleteSocialIdentity)({

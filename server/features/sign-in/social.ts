@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { z } from "zod";
 import type { PersonCaller } from "../../kernel/caller.ts";
 import { toTs } from "../../kernel/clock.ts";
+import { type Page, type PageQuery, pageOfAll } from "../../kernel/cursor.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { notFound } from "../../kernel/errors.ts";
 import { hashSecret } from "../../kernel/ids.ts";
@@ -153,13 +154,20 @@ function problemPage({ config }: Deps, problem: SocialProblem, user: string | nu
   return `${config.appUrl}${user === null ? "/sign-in" : "/settings/account"}?problem=${problem}`;
 }
 
-export async function listSocialIdentities(deps: Deps, user: string): Promise<SocialIdentity[]> {
+/** Oldest first. */
+export async function listSocialIdentities(deps: Deps, user: string, query: PageQuery): Promise<Page<SocialIdentity>> {
   const rows = await store.identitiesOf(deps.db.read, user);
-  return rows.map(({ provider, email, created_at, last_used_at }) => ({
-    provider,
-    email,
-    createdAt: created_at,
-    lastUsedAt: last_used_at,
+  const placeOf = ({ created_at, issuer, subject }: store.SocialIdentityRow) => ({
+    t: created_at,
+    // An account elsewhere has no short id of its own.
+    id: hashSecret(`${issuer} ${subject}`),
+  });
+  const order = { first: "oldest", placeOf } as const;
+  return pageOfAll(deps.secrets, `social:${user}`, rows, query, order, (row) => ({
+    provider: row.provider,
+    email: row.email,
+    createdAt: row.created_at,
+    lastUsedAt: row.last_used_at,
   }));
 }
 

@@ -4,7 +4,7 @@ import { Link, useRouter } from "@tanstack/react-router";
 import type { DashboardSession } from "../../../../../server/features/identity/session-contract.ts";
 import { leaveOrganization, listMembers } from "../../../../../server/features/organization/people-contract.ts";
 import { callEndpoint } from "../../../../shared/api/client.ts";
-import { useEndpoint } from "../../../../shared/api/queries.ts";
+import { useWholeList } from "../../../../shared/api/queries.ts";
 import { translator } from "../../../../shared/i18n.ts";
 import { useConfirm } from "../../../../shared/ui/kit/Confirm.tsx";
 import { notify } from "../../../../shared/ui/kit/notify.tsx";
@@ -18,8 +18,8 @@ export function LeaveOrganization({ organization }: { organization: NonNullable<
   const queries = useQueryClient();
   const router = useRouter();
   const { name, role } = organization;
-  const members = useEndpoint(listMembers, {}, { enabled: role === "owner" });
-  const onlyOwner = members.data?.data.filter((member) => member.role === "owner").length === 1;
+  const members = useWholeList(listMembers, (page) => callEndpoint(listMembers, page), { enabled: role === "owner" });
+  const onlyOwner = members.data?.filter((member) => member.role === "owner").length === 1;
   const ask = async () => {
     const agreed = await confirm({
       title: t("organization.leaveTitle", { name }),

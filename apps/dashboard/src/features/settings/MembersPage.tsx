@@ -1,7 +1,8 @@
 import { Button } from "@mantine/core";
 import { useRef, useState } from "react";
 import { listInvitations, listMembers } from "../../../../../server/features/organization/people-contract.ts";
-import { useEndpoint } from "../../../../shared/api/queries.ts";
+import { callEndpoint } from "../../../../shared/api/client.ts";
+import { useWholeList } from "../../../../shared/api/queries.ts";
 import { translator } from "../../../../shared/i18n.ts";
 import { Failure } from "../../../../shared/ui/Failure.tsx";
 import { Empty } from "../../../../shared/ui/kit/Empty.tsx";
@@ -23,8 +24,10 @@ export function MembersPage() {
   // A row that was removed takes the focus along.
   const page = useRef<HTMLDivElement>(null);
   useKeptFocus(page);
-  const members = useEndpoint(listMembers, {}, { enabled: canManage });
-  const invitations = useEndpoint(listInvitations, {}, { enabled: canManage });
+  const members = useWholeList(listMembers, (page) => callEndpoint(listMembers, page), { enabled: canManage });
+  const invitations = useWholeList(listInvitations, (page) => callEndpoint(listInvitations, page), {
+    enabled: canManage,
+  });
   return (
     <div ref={page}>
       <PageHeader
@@ -35,17 +38,15 @@ export function MembersPage() {
       {!canManage && <Empty title={t("members.forbidden")} text={t("members.forbiddenText")} />}
       {canManage && members.isPending && <Loading rows={4} height={56} />}
       {members.isError && <Failure error={members.error} />}
-      {members.data && <MemberTable members={members.data.data} />}
+      {members.data && <MemberTable members={members.data} />}
       {canManage && (
         <section className="settings-section">
           <h2>{t("members.invitations")}</h2>
-          {invitations.data && invitations.data.data.length > 0 && <MailNotice />}
+          {invitations.data && invitations.data.length > 0 && <MailNotice />}
           {invitations.isPending && <Loading rows={2} height={56} />}
           {invitations.isError && <Failure error={invitations.error} />}
-          {invitations.data?.data.length === 0 && <p>{t("members.noInvitations")}</p>}
-          {invitations.data && invitations.data.data.length > 0 && (
-            <InvitationTable invitations={invitations.data.data} />
-          )}
+          {invitations.data?.length === 0 && <p>{t("members.noInvitations")}</p>}
+          {invitations.data && invitations.data.length > 0 && <InvitationTable invitations={invitations.data} />}
         </section>
       )}
       {inviting && <InviteDialog onClose={() => setInviting(false)} />}

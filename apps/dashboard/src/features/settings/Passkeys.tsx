@@ -1,7 +1,8 @@
 import { Button } from "@mantine/core";
 import { useState } from "react";
 import { deletePasskey, listPasskeys, type Passkey } from "../../../../../server/features/sign-in/passkey-contract.ts";
-import { useAct, useEndpoint } from "../../../../shared/api/queries.ts";
+import { callEndpoint } from "../../../../shared/api/client.ts";
+import { useAct, useWholeList } from "../../../../shared/api/queries.ts";
 import { translator } from "../../../../shared/i18n.ts";
 import { Failure } from "../../../../shared/ui/Failure.tsx";
 import { useConfirm } from "../../../../shared/ui/kit/Confirm.tsx";
@@ -18,10 +19,10 @@ import { RenamePasskey } from "./RenamePasskey.tsx";
 /** The person's passkeys: add, name, remove. */
 export function Passkeys() {
   const t = translator("settings");
-  const passkeys = useEndpoint(listPasskeys, {});
+  const passkeys = useWholeList(listPasskeys, (page) => callEndpoint(listPasskeys, page));
   const possible = passkeysHere() && addressIsDomain();
   const local = localName();
-  const list = passkeys.data?.data ?? [];
+  const list = passkeys.data ?? [];
   return (
     <AccountSection title={t("account.passkeys.title")} text={t("account.passkeys.text")}>
       {passkeys.isPending && <Loading rows={1} />}

@@ -8,7 +8,7 @@ import {
   type SessionInfo,
 } from "../../../../../server/features/sign-in/contract.ts";
 import { callEndpoint } from "../../../../shared/api/client.ts";
-import { useAct, useEndpoint } from "../../../../shared/api/queries.ts";
+import { useAct, useWholeList } from "../../../../shared/api/queries.ts";
 import { translator } from "../../../../shared/i18n.ts";
 import { Failure } from "../../../../shared/ui/Failure.tsx";
 import { useConfirm } from "../../../../shared/ui/kit/Confirm.tsx";
@@ -26,12 +26,12 @@ const methods = ["password", "code", "magic_link", "passkey", "google", "microso
 /** Where the person is signed in, and the way to end it. */
 export function Sessions() {
   const t = translator("settings");
-  const sessions = useEndpoint(listSessions, {});
+  const sessions = useWholeList(listSessions, (page) => callEndpoint(listSessions, page));
   const confirm = useConfirm();
   const queries = useQueryClient();
   const router = useRouter();
   const endAll = useAct(deleteSessions, { changes: [] });
-  const list = sessions.data?.data ?? [];
+  const list = (sessions.data ?? []).toSorted((a, b) => b.lastSeenAt.localeCompare(a.lastSeenAt));
 
   const endOthers = async () => {
     const agreed = await confirm({

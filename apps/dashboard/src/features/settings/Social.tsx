@@ -9,7 +9,8 @@ import {
   startSocialSignIn,
 } from "../../../../../server/features/sign-in/social-contract.ts";
 import { addressOf } from "../../../../../server/kernel/endpoint.ts";
-import { useAct, useEndpoint } from "../../../../shared/api/queries.ts";
+import { callEndpoint } from "../../../../shared/api/client.ts";
+import { useAct, useEndpoint, useWholeList } from "../../../../shared/api/queries.ts";
 import { translator } from "../../../../shared/i18n.ts";
 import { Failure } from "../../../../shared/ui/Failure.tsx";
 import { useConfirm } from "../../../../shared/ui/kit/Confirm.tsx";
@@ -27,9 +28,9 @@ const freshEnoughMs = 10 * 60_000;
 export function Social() {
   const t = translator("settings");
   const options = useEndpoint(getSignInOptions, {});
-  const identities = useEndpoint(listSocialIdentities, {});
+  const identities = useWholeList(listSocialIdentities, (page) => callEndpoint(listSocialIdentities, page));
   if (options.isPending || identities.isPending) return null;
-  const connected = identities.data?.data ?? [];
+  const connected = identities.data ?? [];
   const shown = socialProviders.filter(
     (provider) => options.data?.social.includes(provider) || connected.some((one) => one.provider === provider),
   );

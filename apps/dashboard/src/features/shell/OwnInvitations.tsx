@@ -8,7 +8,7 @@ import {
   type OwnInvitation,
 } from "../../../../../server/features/organization/people-contract.ts";
 import { callEndpoint } from "../../../../shared/api/client.ts";
-import { useEndpoint } from "../../../../shared/api/queries.ts";
+import { useWholeList } from "../../../../shared/api/queries.ts";
 import { translator } from "../../../../shared/i18n.ts";
 import { Failure } from "../../../../shared/ui/Failure.tsx";
 import { enterSession } from "../../session.tsx";
@@ -17,7 +17,7 @@ const t = translator("shell");
 
 /** Open invitations of the person's address; none while they are not known. */
 export function useOwnInvitations(): readonly OwnInvitation[] {
-  return useEndpoint(listOwnInvitations, {}).data?.data ?? [];
+  return useWholeList(listOwnInvitations, (page) => callEndpoint(listOwnInvitations, page)).data ?? [];
 }
 
 /** Joins an organization and works there. What is open is left first, so that unsaved work can object. */
