@@ -199,9 +199,7 @@ async function start(options: ComposeOptions, undo: (() => Promise<void>)[]): Pr
   });
   app.use(api.routes);
   app.use(async (ctx, next) =>
-    (await operations.answer(ctx.method, ctx.path, ctx.get("authorization"), (reply) => apply(ctx, reply)))
-      ? undefined
-      : next(),
+    (await operations.answer(ctx, ctx.get("authorization"), (reply) => apply(ctx, reply))) ? undefined : next(),
   );
   app.use((ctx, next) => page(deps, ctx, next, maintenance.state !== null));
   app.use(() => {
@@ -325,7 +323,7 @@ async function openAdministration(
   app.use((ctx, next) => (changesData(ctx) ? update.maintenance.admit(next) : next()));
   app.use(api.routes);
   app.use(async (ctx, next) =>
-    (await operations.answerLocally(ctx.method, ctx.path, (reply) => apply(ctx, reply))) ? undefined : next(),
+    (await operations.answerLocally(ctx, (reply) => apply(ctx, reply))) ? undefined : next(),
   );
   app.use(notHere);
   app.on("error", (err: unknown) => deps.log.debug({ err }, "connection ended early"));

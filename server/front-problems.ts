@@ -4,7 +4,7 @@ import { AppError } from "./kernel/errors.ts";
 import { newId } from "./kernel/ids.ts";
 import type { ErrorCode } from "./kernel/problem.ts";
 import { problemKinds } from "./kernel/problem.ts";
-import { problemOf } from "./kernel/problem-document.ts";
+import { languageOf, problemOf } from "./kernel/problem-document.ts";
 import { type Language, readersLanguage } from "./kernel/readers-language.ts";
 
 /** What Node refuses before a request reaches the API is answered like everything else: a problem document with an id. */
@@ -56,7 +56,7 @@ function answerTo(code: ErrorCode, baseUrl: string): string {
 
 /** Answers what was asked where there is no API. */
 export function answerProblem(error: AppError, request: IncomingMessage, response: ServerResponse, baseUrl: string) {
-  const language = readersLanguage(request.headers["accept-language"] ?? "");
+  const language = languageOf(error, readersLanguage(request.headers["accept-language"] ?? ""));
   const { headers, body } = documentOf(error, baseUrl, language);
   response.writeHead(error.status, { ...headers, vary: "accept-language" }).end(body);
 }

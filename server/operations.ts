@@ -1,12 +1,16 @@
 import { stringify } from "yaml";
+import { z } from "zod";
 import type { Deps } from "./kernel/deps.ts";
 import type { EndpointSpec } from "./kernel/endpoint.ts";
 import type { OpenApiDocument } from "./kernel/openapi.ts";
 import { equalInConstantTime } from "./kernel/secrets.ts";
+import { parseParameters } from "./kernel/validate.ts";
 
+type Asked = { method: string; path: string; querystring: string };
 export type OperationsReply = { status: number; headers: Record<string, string>; body: string };
 
 const json = { "content-type": "application/json; charset=utf-8" };
+const noParameters = z.strictObject({});
 
 /**
  * What machines ask besides /v1: health, readiness, metrics, and the description of the interface.
@@ -91,20 +95,26 @@ export function createOperations(deps: Deps, endpoints: readonly EndpointSpec[],
     },
     trouble,
     /** The same on the admin socket, where no token is asked for. */
-    async answerLocally(method: string, path: string, send: (reply: OperationsReply) => void): Promise<boolean> {
-      if (path !== "/metrics") return await this.answer(method, path, "", send);
+    async answerLocally(asked: Asked, send: (reply: OperationsReply) => void): Promise<boolean> {
+      const { method, path } = asked;
+      if (path !== "/metrics") return await this.answer(asked, "", send);
       if (method !== "GET" && method !== "HEAD") return false;
       send(await renderMetrics());
       return true;
     },
-    /** @returns whether the path was one of these and the reply was given to `send` */
+    /**
+     * @returns whether the path was one of these and the reply was given to `send`
+     * @throws AppError `validation-failed` for parameters of an interface description. Health, readiness and metrics ignore
+     * theirs, the only operations of ours that do: load balancers and monitors add some of their own.
+     */
     async answer(
-      method: string,
-      path: string,
+      { method, path, querystring }: Asked,
       authorization: string,
       send: (reply: OperationsReply) => void,
     ): Promise<boolean> {
       const route = method === "GET" || method === "HEAD" ? routes[path] : undefined;
+      if (route && path.startsWith("/openapi."))
+        parseParameters(noParameters, Object.fromEntries(new URLSearchParams(querystring)));
       const reply = (await route?.(authorization)) ?? null;
       if (reply) send(reply);
       return reply !== null;

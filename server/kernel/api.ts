@@ -10,14 +10,14 @@ import type { Binding } from "./binding.ts";
 import type { Callers, Credential, OrganizationCaller } from "./caller.ts";
 import { type ClientIp, networkOf } from "./client-ip.ts";
 import type { Deps } from "./deps.ts";
-import { type AnyReply, type Call, type EndpointSpec, needsOrigin } from "./endpoint.ts";
+import { type AnyReply, type Call, type EndpointSpec, isForAllOrigins, needsOrigin } from "./endpoint.ts";
 import { AppError } from "./errors.ts";
 import { createIdempotency } from "./idempotency.ts";
 import { newId } from "./ids.ts";
 import { parseJson } from "./json-body.ts";
 import { PoolBusy } from "./pool.ts";
 import { type Problem, problemKinds } from "./problem.ts";
-import { problemOf } from "./problem-document.ts";
+import { languageOf, problemOf } from "./problem-document.ts";
 import { rateLimitHeaders, requireLeft, takeForClient } from "./rate-limits.ts";
 import { readersLanguage } from "./readers-language.ts";
 import { type Prepared, prepareReply } from "./reply.ts";
@@ -66,22 +66,17 @@ export function createApi(options: ApiOptions): Api {
   const overTls = protocol === "https:" && !isLoopback(hostname.replace(/^\[|\]$/g, ""));
   const routers = new Map<string, Router<State>>();
   for (const binding of bindings) {
-    const { method, path, cors } = binding.endpoint;
+    const { method, path } = binding.endpoint;
     const router = routers.get(shelfOf(path)) ?? new Router<State>({ sensitive: true, strict: true });
     routers.set(shelfOf(path), router);
     const pattern = path.replaceAll(/\{(\w+)\}/g, ":$1");
     router.register(pattern, [method], (ctx: Context) => serve(ctx, binding));
-    if (cors) router.register(pattern, ["OPTIONS"], preflight);
   }
 
   async function serve(ctx: Context, binding: Binding): Promise<void> {
     const { endpoint } = binding;
     const { request } = stateOf(ctx);
     stateOf(ctx).template = endpoint.path;
-    if (endpoint.cors) {
-      ctx.set("access-control-allow-origin", "*");
-      ctx.set("access-control-expose-headers", exposedHeaders);
-    }
     const admit = async (again: boolean) => {
       const admitted = await authenticate(options.authenticators, endpoint, request, queryOf(ctx), again);
       requireShownOrganization(request, admitted);
@@ -207,7 +202,7 @@ export function createApi(options: ApiOptions): Api {
   function problemReply(ctx: Context, error: AppError): AnyReply {
     const { code, options: extra } = error;
     const { status } = problemKinds[code];
-    const language = readersLanguage(ctx.get("accept-language"));
+    const language = languageOf(error, readersLanguage(ctx.get("accept-language")));
     const about = { baseUrl: deps.config.baseUrl, instance: stateOf(ctx).template, language };
     const problem: Problem = {
       ...problemOf(error, stateOf(ctx).request.requestId, about),
@@ -269,6 +264,10 @@ export function createApi(options: ApiOptions): Api {
     ctx.set("referrer-policy", "no-referrer");
     ctx.set("x-content-type-options", "nosniff");
     if (overTls) ctx.set("strict-transport-security", "max-age=31536000");
+    if (isForAllOrigins(ctx.path)) {
+      ctx.set("access-control-allow-origin", "*");
+      ctx.set("access-control-expose-headers", exposedHeaders);
+    }
     try {
       requireUnderstood(ctx.req);
       await next();
@@ -313,6 +312,7 @@ export function createApi(options: ApiOptions): Api {
     const layers = router.match(ctx.path, ctx.method).path;
     const methods = [...new Set(layers.flatMap((layer) => layer.methods))];
     if (methods.length === 0) return next();
+    if (isForAllOrigins(ctx.path)) methods.push("OPTIONS");
     ctx.set("allow", methods.sort().join(", "));
     throw new AppError("method-not-allowed", { detail: `This address supports ${methods.join(", ")}.` });
   }
@@ -324,6 +324,7 @@ export function createApi(options: ApiOptions): Api {
       for (const response of streams) response.destroy();
     },
     async routes(ctx, next) {
+      if (ctx.method === "OPTIONS" && isForAllOrigins(ctx.path)) return preflight(ctx);
       const shelf = shelves.get(shelfOf(ctx.path));
       if (!shelf) return await next();
       return await shelf.matched(ctx as Parameters<typeof shelf.matched>[0], () =>
@@ -474,9 +475,11 @@ const exposedHeaders = [
   "x-request-id",
 ].join(", ");
 
-/** CORS preflight of the public endpoints: any origin, no credentials (contract §0.6). */
+/**
+ * CORS preflight: any origin, no credentials (contract §0.6). Where nothing is, too: a browser shows a page the answer that says
+ * so only if it was allowed to ask.
+ */
 function preflight(ctx: Context): void {
-  ctx.set("access-control-allow-origin", "*");
   ctx.set("access-control-allow-methods", "GET, POST, OPTIONS");
   ctx.set("access-control-allow-headers", "content-type, if-none-match, if-range, range, x-request-id");
   ctx.set("access-control-max-age", "86400");

@@ -54,8 +54,6 @@ export type EndpointSpec = {
   links?: Readonly<Record<string, Readonly<{ parameters?: Record<string, string>; body?: Record<string, string> }>>>;
   /** `Cache-Control` of successful answers; `no-store` when absent. */
   cache?: string;
-  /** Any origin may call it without credentials. */
-  cors?: boolean;
   /** False keeps it out of the published /v1 document. */
   published?: boolean;
 };
@@ -133,7 +131,11 @@ export function addressOf({ path }: EndpointSpec, params: unknown, query: unknow
   return search.size > 0 ? `${filled}?${search}` : filled;
 }
 
-/** `contentType` without parameters, lower case. */
+/** Whether pages of any origin may call what lies at this path, and read what is said of it (contract §0.6). */
+export const isForAllOrigins = (path: string): boolean =>
+  path.startsWith("/v1/public/") || path.startsWith("/.well-known/svc/");
+
+/** `contentType` without parameters, lower case; `filename` as it may be kept and shown. */
 export type RawBody = { contentType: string; filename: string | null; bytes: Uint8Array };
 export type UploadedFile = { field: string; filename: string; contentType: string; bytes: Uint8Array };
 export type MultipartBody<F> = { fields: F; files: UploadedFile[] };

@@ -1,6 +1,6 @@
 import type { AppError } from "./errors.ts";
 import { type Problem, problemKinds } from "./problem.ts";
-import { inLanguage } from "./problem-words.ts";
+import { inLanguage, isKnownIn } from "./problem-words.ts";
 import type { Language } from "./readers-language.ts";
 
 export type About = {
@@ -9,6 +9,15 @@ export type About = {
   instance: string;
   language: Language;
 };
+
+/** The reader's language when all that the error says is known in it, else English. */
+export function languageOf({ code, message, options }: AppError, wanted: Language): Language {
+  const errors = options.errors ?? [];
+  // What a template says of its own pattern is in the words of its author.
+  const own = new Set(errors.filter((one) => one.code === "pattern").map((one) => one.detail));
+  const said = [problemKinds[code].title, message, ...errors.map((one) => one.detail)];
+  return said.every((sentence) => own.has(sentence) || isKnownIn(wanted, sentence)) ? wanted : "en";
+}
 
 /** An error as RFC 9457 has it, in the reader's language (contract §1); what only some errors say is added by the caller. */
 export function problemOf(error: AppError, requestId: string, { baseUrl, instance, language }: About): Problem {

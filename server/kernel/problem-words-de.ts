@@ -1,4 +1,7 @@
-/** German for `problem-words.ts`, by the English sentence. */
+import { documentsDe } from "./problem-words-de-documents.ts";
+import { peopleDe } from "./problem-words-de-people.ts";
+
+/** German for `problem-words.ts`, by the English sentence. Of two that fit the first counts: the longer stands before the shorter. */
 export const de: Readonly<Record<string, string>> = {
   // Titles.
   "Malformed request": "Fehlerhafte Anfrage",
@@ -30,6 +33,35 @@ export const de: Readonly<Record<string, string>> = {
   "Too many requests": "Zu viele Anfragen",
   "Internal error": "Interner Fehler",
   "Service unavailable": "Dienst nicht verfügbar",
+  "Invalid Idempotency-Key": "Ungültiger Idempotency-Key",
+  "Invalid signature": "Ungültige Signatur",
+  "Payment required": "Zahlung erforderlich",
+  "Plan upgrade required": "Höherer Tarif erforderlich",
+  "Feature disabled": "Funktion abgeschaltet",
+  "Cross-site request rejected": "Anfrage von fremder Seite abgewiesen",
+  "Company sign-in required": "Unternehmensanmeldung erforderlich",
+  "Document access denied": "Kein Zugriff auf das Dokument",
+  "Method not allowed": "Methode nicht erlaubt",
+  "Not acceptable": "Format nicht verfügbar",
+  "Request in progress": "Anfrage läuft noch",
+  "Template in use": "Vorlage in Verwendung",
+  "No draft": "Kein Entwurf",
+  "No published version": "Keine veröffentlichte Version",
+  "Link paused": "Link pausiert",
+  "Link unavailable": "Link nicht verfügbar",
+  "Endpoint disabled": "Endpunkt abgeschaltet",
+  "Mode mismatch": "Test und Echtbetrieb vermischt",
+  "SSO test required": "SSO-Test erforderlich",
+  "Last owner": "Letzter Inhaber",
+  "Range not satisfiable": "Bereich nicht verfügbar",
+  "Expectation failed": "Erwartung nicht erfüllbar",
+  "Idempotency-Key reused": "Idempotency-Key schon benutzt",
+  "Rendering failed": "Dokument konnte nicht erzeugt werden",
+  "URL not allowed": "URL nicht erlaubt",
+  "Invalid SAML metadata": "Ungültige SAML-Metadaten",
+  "Headers too large": "Header zu groß",
+  "Upstream error": "Fehler eines anderen Dienstes",
+  "Billing not configured": "Abrechnung nicht eingerichtet",
   // The general sentence of each code.
   "The request body could not be read.": "Der Inhalt der Anfrage konnte nicht gelesen werden.",
   "Idempotency-Key must be 1 to 255 printable ASCII characters.":
@@ -106,10 +138,52 @@ export const de: Readonly<Record<string, string>> = {
   "The body is not valid JSON (at byte {}).": "Der Inhalt ist kein gültiges JSON (bei Byte {}).",
   "The body holds a lone surrogate or the character U+0000.":
     "Der Inhalt enthält ein halbes Zeichenpaar oder das Zeichen U+0000.",
+  "The body is nested deeper than {} levels.": "Der Inhalt ist tiefer als {} Ebenen verschachtelt.",
+  "The body ended early.": "Der Inhalt brach vorzeitig ab.",
+  "The multipart body could not be read.": "Der Multipart-Inhalt konnte nicht gelesen werden.",
+  "The request has no Host header.": "Der Anfrage fehlt der Host-Header.",
+  "The signature header does not verify.": "Die Signatur im Header ist ungültig.",
+  "The Origin header is missing or names another site.": "Der Origin-Header fehlt oder nennt eine andere Seite.",
+  "The answer is not available in the accepted types.": "Die Antwort gibt es in keinem der akzeptierten Formate.",
+  "This signing link is paused.": "Dieser Signaturlink ist pausiert.",
+  "This signing link cannot be used at present.": "Dieser Signaturlink ist zurzeit nicht verwendbar.",
+  "The webhook endpoint is paused.": "Der Webhook-Endpunkt ist pausiert.",
+  "Complete a test sign-in within the last 24 hours first.":
+    "Führen Sie zuerst eine Testanmeldung durch; sie darf höchstens 24 Stunden alt sein.",
+  "The only value of Expect that is known here is `100-continue`.":
+    "Als Wert von Expect ist hier nur `100-continue` möglich.",
+  "This URL cannot be called from here.": "Diese URL kann von hier nicht aufgerufen werden.",
+  "The SAML metadata cannot be used.": "Die SAML-Metadaten können nicht verwendet werden.",
+  "The headers of the request are larger than 16 KB together.":
+    "Die Header der Anfrage sind zusammen größer als 16 KB.",
+  "No payment provider is configured on this appliance.": "Hier ist kein Zahlungsanbieter eingerichtet.",
+  "At most {} event streams may be open at a time: close one.":
+    "Es dürfen höchstens {} Ereignisströme gleichzeitig offen sein: Schließen Sie einen.",
+  "Last-Event-ID is the `seq` of an audit entry: a whole number.":
+    "Last-Event-ID ist die `seq` eines Protokolleintrags: eine ganze Zahl.",
+  // The state of the appliance.
+  "The clock of this machine cannot be right. Its administrator has to set it, or to accept it: signet clock.":
+    "Die Uhr dieses Servers kann nicht stimmen. Die Verwaltung muss sie stellen oder bestätigen: signet clock.",
+  "The clock of this machine is in doubt.": "Die Uhr dieses Servers ist nicht verlässlich.",
+  "A stored document is missing or damaged on this appliance. Its administrator has to restore it from a backup.":
+    "Ein gespeichertes Dokument fehlt oder ist beschädigt. Die Verwaltung muss es aus einer Sicherung wiederherstellen.",
+  "A part of the database was damaged and is made anew. Nothing is lost: try again.":
+    "Ein Teil der Datenbank war beschädigt und wird neu erstellt. Nichts ging verloren: Versuchen Sie es noch einmal.",
+  "This appliance is short of memory: large uploads are refused for the moment, and documents are worked on one by one.":
+    "Der Arbeitsspeicher ist knapp: Große Dateien werden vorerst nicht angenommen und Dokumente nacheinander bearbeitet.",
+  "The disk of this appliance is nearly full. What is under way is finished; new documents, templates and envelopes are refused until its administrator makes room.":
+    "Der Speicherplatz ist fast erschöpft. Laufendes wird beendet; neue Dokumente, Vorlagen und Umschläge sind erst möglich, wenn die Verwaltung Platz schafft.",
+  "The disk of this appliance is full: nothing can be recorded until its administrator makes room. Nothing is lost.":
+    "Der Speicherplatz ist erschöpft: Es wird nichts gespeichert, bis die Verwaltung Platz schafft. Nichts ging verloren.",
+  "This appliance cannot write its data folder: nothing can be recorded until its administrator repairs that. Nothing is lost.":
+    "Der Datenordner ist nicht beschreibbar: Es wird nichts gespeichert, bis die Verwaltung das behebt. Nichts ging verloren.",
+  "The database of this appliance is damaged: nothing is changed any more until its administrator restores the last backup.":
+    "Die Datenbank ist beschädigt: Es wird nichts mehr geändert, bis die Verwaltung die letzte Sicherung wiederherstellt.",
   // Validation.
   "`{}` is not a member that is known here.": "`{}` ist hier nicht bekannt.",
   "`{}` is not a parameter that is known here.": "Der Parameter `{}` ist hier nicht bekannt.",
   "`{}` is required.": "`{}` fehlt.",
+  "Entry {} is required.": "Eintrag {} fehlt.",
   "The body is required.": "Der Inhalt fehlt.",
   "Expected {}, got {}.": "Erwartet wird {}, gesendet wurde {}.",
   "This type is not accepted here: got {}.": "Diese Art von Wert wird hier nicht angenommen: gesendet wurde {}.",
@@ -121,6 +195,10 @@ export const de: Readonly<Record<string, string>> = {
   "an array": "eine Liste",
   nothing: "nichts",
   "Use one of {}.": "Erlaubt sind {}.",
+  "Use `{}`.": "Erlaubt ist nur `{}`.",
+  "Must be a multiple of {}.": "Der Wert muss ein Vielfaches von {} sein.",
+  "This key is not allowed.": "Dieser Schlüssel ist nicht erlaubt.",
+  "This is not a known value of `{}`.": "Diesen Wert gibt es für `{}` nicht.",
   "Must be at least {} characters.": "Es müssen mindestens {} Zeichen sein.",
   "Must be at most {} characters.": "Es dürfen höchstens {} Zeichen sein.",
   "Must be at least {} entries.": "Es müssen mindestens {} Einträge sein.",
@@ -147,14 +225,11 @@ export const de: Readonly<Record<string, string>> = {
   "Use a date of the form YYYY-MM-DD.": "Geben Sie ein Datum in der Form JJJJ-MM-TT an.",
   "Use a BCP 47 language tag, for example `en` or `de-AT`.":
     "Geben Sie die Sprache nach BCP 47 an, zum Beispiel `en` oder `de-AT`.",
+  "This is not a well-formed language tag.": "Das ist kein gültiges Sprachkürzel.",
   "There is no language `{}`.": "Die Sprache `{}` gibt es nicht.",
   "Use the name of a time zone, for example Europe/Zurich.":
     "Geben Sie den Namen einer Zeitzone an, zum Beispiel Europe/Zurich.",
-  "Keys are 1 to 40 characters of A-Z a-z 0-9 _ . -": "Schlüssel haben 1 bis 40 Zeichen aus A-Z a-z 0-9 _ . -",
-  "At most 500 fields.": "Höchstens 500 Felder.",
-  "At least one role must be a signer.": "Mindestens eine Rolle muss unterschreiben.",
-  "This text is too long for its field: {} of its characters fit.":
-    "Dieser Text ist zu lang für sein Feld: {} seiner Zeichen passen hinein.",
+  "Keys are 1 to 40 characters of A-Z a-z 0-9 _ . -.": "Schlüssel haben 1 bis 40 Zeichen aus A-Z a-z 0-9 _ . -.",
   "At most 50 keys.": "Höchstens 50 Schlüssel.",
   "limit must be a whole number from 1 to 100.": "limit muss eine ganze Zahl von 1 bis 100 sein.",
   "This cursor was not made by this list.": "Dieser Cursor stammt nicht aus dieser Liste.",
@@ -177,69 +252,12 @@ export const de: Readonly<Record<string, string>> = {
   "The template": "Die Vorlage",
   "The version": "Die Version",
   "The viewer": "Der Beobachter",
-  // Sign-in.
-  "The e-mail address or the password is wrong.": "Die E-Mail-Adresse oder das Passwort ist falsch.",
-  "This session has ended. Sign in again.": "Diese Sitzung ist beendet. Melden Sie sich noch einmal an.",
-  "Sign in to the dashboard, or send an API key.": "Melden Sie sich an, oder senden Sie einen API-Schlüssel.",
-  "A password has at least {} characters.": "Ein Passwort hat mindestens {} Zeichen.",
-  "A password has at most {} characters.": "Ein Passwort hat höchstens {} Zeichen.",
-  "This is not your current password.": "Das ist nicht Ihr jetziges Passwort.",
-  "This account has a password already: change it with the current one.":
-    "Dieses Konto hat schon ein Passwort: Ändern Sie es mit dem jetzigen.",
-  "This account has no password yet: set one first.":
-    "Dieses Konto hat noch kein Passwort: Legen Sie zuerst eines fest.",
-  "Too many wrong codes were entered for this address. Sign in another way, or try again tomorrow.":
-    "Für diese Adresse wurden zu viele falsche Codes eingegeben. Melden Sie sich anders an, oder versuchen Sie es morgen.",
-  "This passkey cannot be used to sign in here.": "Mit diesem Passkey können Sie sich hier nicht anmelden.",
-  "This passkey is registered already.": "Dieser Passkey ist schon eingerichtet.",
-  "You do not belong to an organization. Choose one, or create one.":
-    "Sie gehören zu keiner Organisation. Wählen Sie eine, oder legen Sie eine an.",
-  "This invitation has expired. Ask for a new one.": "Diese Einladung ist abgelaufen. Bitten Sie um eine neue.",
-  "This invitation was accepted: sign in.": "Diese Einladung wurde angenommen: Melden Sie sich an.",
-  "This call must come from a page of {}: open the dashboard under that address.":
-    "Dieser Aufruf muss von einer Seite unter {} kommen: Öffnen Sie die Anwendung unter dieser Adresse.",
-  "This credential lacks the permission `{}`.": "Diesem Zugang fehlt die Berechtigung `{}`.",
-  "This operation needs a dashboard session; API keys cannot use it.":
-    "Dafür müssen Sie angemeldet sein; mit API-Schlüsseln geht es nicht.",
-  // Signing.
-  "Too many wrong codes were entered. Ask the sender to send the link again.":
-    "Es wurden zu viele falsche Codes eingegeben. Bitten Sie den Absender, den Link noch einmal zu senden.",
-  "There is no valid code. Request a new one.": "Es gibt keinen gültigen Code. Fordern Sie einen neuen an.",
-  "A code may be tried {} times. Request a new one.":
-    "Ein Code darf {}-mal versucht werden. Fordern Sie einen neuen an.",
-  "No code is needed here.": "Hier ist kein Code nötig.",
-  "The code was entered already.": "Der Code wurde schon eingegeben.",
-  "The code for this signature is handed over by the sender.": "Den Code für diese Unterschrift übergibt der Absender.",
-  "A newer link was sent, so this one no longer works.": "Es wurde ein neuerer Link gesendet: Dieser gilt nicht mehr.",
-  "This session has ended: the link was opened again elsewhere.":
-    "Diese Sitzung ist beendet: Der Link wurde anderswo noch einmal geöffnet.",
-  "There is nothing to sign with this link any more.": "Mit diesem Link gibt es nichts mehr zu unterschreiben.",
-  "This field is required.": "Dieses Feld muss ausgefüllt werden.",
-  "This box must be ticked.": "Dieses Kästchen muss angekreuzt werden.",
-  "“{}” is required.": "„{}“ fehlt.",
-  "“{}” must be ticked.": "„{}“ muss angekreuzt werden.",
-  "This field cannot be changed.": "Dieses Feld kann nicht geändert werden.",
-  "This field cannot be given a value.": "In dieses Feld kann nichts eingetragen werden.",
-  "This field takes a text.": "In dieses Feld gehört ein Text.",
-  "This field takes a number.": "In dieses Feld gehört eine Zahl.",
-  "This field takes true or false.": "In dieses Feld gehört true oder false.",
-  "This field takes a single line.": "In dieses Feld gehört eine einzige Zeile.",
-  "The text has characters that cannot be printed.": "Der Text enthält Zeichen, die nicht gedruckt werden können.",
-  "At most {} characters.": "Höchstens {} Zeichen.",
-  "At least {} characters.": "Mindestens {} Zeichen.",
-  "At most {} decimals.": "Höchstens {} Nachkommastellen.",
-  "At most {}.": "Höchstens {}.",
-  "At least {}.": "Mindestens {}.",
-  "Use a whole number.": "Geben Sie eine ganze Zahl an.",
-  "Use a telephone number.": "Geben Sie eine Telefonnummer an.",
-  "Choose one of the options.": "Wählen Sie eine der Möglichkeiten.",
-  "The date must not be before {}.": "Das Datum darf nicht vor {} liegen.",
-  "The date must not be after {}.": "Das Datum darf nicht nach {} liegen.",
-  "The text does not have the form that is asked for.": "Der Text hat nicht die verlangte Form.",
-  "A file is required.": "Es fehlt eine Datei.",
-  "A file may have 10 MB.": "Eine Datei darf 10 MB haben.",
-  "All files of one signer together may have 25 MB.": "Alle Dateien einer Person dürfen zusammen 25 MB haben.",
-  "The sender does not offer to decline this document here.": "Der Absender lässt hier kein Ablehnen zu.",
-  "The sender does not allow passing this document on.": "Der Absender erlaubt nicht, dieses Dokument weiterzugeben.",
-  "The sender no longer shares this envelope with you.": "Der Absender teilt diesen Umschlag nicht mehr mit Ihnen.",
+  "The authority": "Die Zertifizierungsstelle",
+  "The revocation list": "Die Sperrliste",
+  "The checkpoint of this anchor": "Der Prüfpunkt dieses Ankers",
+  "The connected account": "Das verbundene Konto",
+  "This way to sign in": "Diese Art der Anmeldung",
+  "A test-mode envelope of this id": "Ein Test-Umschlag mit dieser Kennung",
+  ...peopleDe,
+  ...documentsDe,
 };

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { endpoints } from "../../server/contract.ts";
 import { createApiKey, createOrganization, revokeApiKey } from "../../server/features/identity/service.ts";
-import type { EndpointSpec } from "../../server/kernel/endpoint.ts";
+import { type EndpointSpec, isForAllOrigins } from "../../server/kernel/endpoint.ts";
 import { newSecret } from "../../server/kernel/ids.ts";
 import { errorCodesOf } from "../../server/kernel/openapi-responses.ts";
 import { type Permission, permissions } from "../../server/kernel/wire.ts";
@@ -134,7 +134,7 @@ describe.each(all)("%s", (_name, endpoint) => {
     expect(problemOf(answer)).toMatchObject({ code: "method-not-allowed" });
     const allowed = new Set<string>(siblings.map(({ method }) => method));
     if (allowed.has("GET")) allowed.add("HEAD");
-    if (siblings.some(({ cors }) => cors)) allowed.add("OPTIONS");
+    if (isForAllOrigins(endpoint.path)) allowed.add("OPTIONS");
     expect((answer.headers.get("allow") ?? "").split(", ").toSorted()).toEqual([...allowed].toSorted());
     const options = await appliance.call(path, {
       method: "OPTIONS",
@@ -142,8 +142,8 @@ describe.each(all)("%s", (_name, endpoint) => {
       headers: { origin: "https://x.example" },
     });
     await options.arrayBuffer();
-    expect(options.status).toBe(endpoint.cors ? 204 : 405);
-    expect(options.headers.get("access-control-allow-origin")).toBe(endpoint.cors ? "*" : null);
+    expect(options.status).toBe(isForAllOrigins(endpoint.path) ? 204 : 405);
+    expect(options.headers.get("access-control-allow-origin")).toBe(isForAllOrigins(endpoint.path) ? "*" : null);
     expect(options.headers.get("access-control-allow-credentials")).toBeNull();
     if (!allowed.has("HEAD")) return;
     const [get, head] = [await appliance.call(path), await appliance.call(path, { method: "HEAD" })];

@@ -3,7 +3,7 @@ import { IncomingMessage, ServerResponse } from "node:http";
 import type { ServerHttp2Stream } from "node:http2";
 import { Socket } from "node:net";
 import { endpoints } from "../../server/contract.ts";
-import type { EndpointSpec } from "../../server/kernel/endpoint.ts";
+import { type EndpointSpec, isForAllOrigins } from "../../server/kernel/endpoint.ts";
 import { type DescribedResponse, responsesOf } from "../../server/kernel/openapi-responses.ts";
 import { Problem } from "../../server/kernel/problem.ts";
 
@@ -128,7 +128,8 @@ export function undescribed({ method, url, status, headers, problem }: Answer): 
   const here = patterns.filter(({ pattern }) => pattern.test(path)).map(({ endpoint }) => endpoint);
   const operation = here.find((endpoint) => endpoint.method === asked);
   if (!operation) {
-    const expected = here.length === 0 ? [404, 503] : method === "OPTIONS" ? [204, 405, 503] : [405, 404, 503];
+    const preflight = method === "OPTIONS" && isForAllOrigins(path);
+    const expected = preflight ? [204] : here.length === 0 ? [404, 503] : [405, 404, 503];
     return expected.includes(status) ? [] : [`${method} ${path}, which is no operation: status ${status}`];
   }
   const name = `${method} ${operation.path}`;

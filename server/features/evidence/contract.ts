@@ -145,7 +145,6 @@ export const listAnchors = endpoint({
   errors: ["validation-failed", "rate-limited"],
   // The newest page changes with each anchor, and nobody should wait for one that exists.
   cache: "public, max-age=10",
-  cors: true,
 });
 
 export const latestAnchor = endpoint({
@@ -159,7 +158,6 @@ export const latestAnchor = endpoint({
   responses: { 200: { kind: "json", schema: Anchor } },
   errors: ["not-found", "rate-limited"],
   cache: "public, max-age=10",
-  cors: true,
 });
 
 export const getAnchor = endpoint({
@@ -174,7 +172,6 @@ export const getAnchor = endpoint({
   responses: { 200: { kind: "json", schema: Anchor } },
   errors: ["not-found", "rate-limited"],
   cache: anchorCache,
-  cors: true,
 });
 
 export const noteType = "text/plain";
@@ -191,7 +188,6 @@ export const getCheckpoint = endpoint({
   responses: { 200: { kind: "bytes", types: [noteType], description: "Origin, tree size, root; signed with Ed25519" } },
   errors: ["not-found", "rate-limited"],
   cache: anchorCache,
-  cors: true,
 });
 
 export const AnchorWitnesses = z
@@ -216,7 +212,6 @@ export const getWitnesses = endpoint({
   errors: ["not-found", "rate-limited"],
   // Receipts come after the anchor.
   cache: "public, max-age=10",
-  cors: true,
 });
 
 export const verifyDocument = endpoint({
@@ -230,7 +225,6 @@ export const verifyDocument = endpoint({
   body: { kind: "json", schema: VerifyRequest, maxBytes: 1024 },
   responses: { 200: { kind: "json", schema: VerifyResult } },
   errors: ["malformed-request", "validation-failed", "payload-too-large", "unsupported-media-type", "rate-limited"],
-  cors: true,
 });
 
 export const downloadDocument = endpoint({
@@ -244,7 +238,6 @@ export const downloadDocument = endpoint({
   params: z.object({ token: z.string() }),
   responses: { 200: { kind: "bytes", types: [pdf] } },
   errors: ["not-found", "link-expired", "rate-limited"],
-  cors: true,
 });
 
 export const zipType = "application/zip";

@@ -37,7 +37,6 @@ export const getAnchorKeys = endpoint({
   responses: { 200: { kind: "json", schema: AnchorKeys } },
   errors: ["rate-limited"],
   cache,
-  cors: true,
 });
 
 export const pemType = "application/x-pem-file";
@@ -53,7 +52,6 @@ export const getCertificates = endpoint({
   responses: { 200: { kind: "bytes", types: [pemType] } },
   errors: ["rate-limited"],
   cache,
-  cors: true,
 });
 
 export const getTimestampCertificates = endpoint({
@@ -68,7 +66,6 @@ export const getTimestampCertificates = endpoint({
   responses: { 200: { kind: "bytes", types: [pemType] } },
   errors: ["rate-limited"],
   cache,
-  cors: true,
 });
 
 const Authority = z.object({
@@ -89,7 +86,6 @@ export const getAuthorityCertificate = endpoint({
   responses: { 200: { kind: "bytes", types: [certificateType] } },
   errors: ["not-found", "rate-limited"],
   cache,
-  cors: true,
 });
 
 export const listType = "application/pkix-crl";
@@ -106,7 +102,6 @@ export const getRevocationList = endpoint({
   responses: { 200: { kind: "bytes", types: [listType] } },
   errors: ["not-found", "rate-limited", "service-unavailable"],
   cache,
-  cors: true,
 });
 
 export const endpoints = [

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createLog } from "../../../server/kernel/log.ts";
 import { enter, linkTokenOf, publishTemplate, send, submission } from "../../features/signing/flow.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
-import { problemOf } from "./support.ts";
+import { placesOf, problemOf } from "./support.ts";
 
 const token = "metrics-token-0123456789";
 
@@ -25,6 +25,19 @@ describe("operations", () => {
       expect(response.headers.get("x-request-id")).toMatch(/^req_/);
       expect((await appliance.call(path, { method: "HEAD", key: null })).status).toBe(200);
     }
+  });
+
+  it("describe the interface to who asks for nothing else, and leave probes their parameters", async () => {
+    for (const path of ["/openapi.json", "/openapi.yaml"]) {
+      expect((await get(path)).status).toBe(200);
+      for (const query of ["x=1", "x", "__proto__=1"]) {
+        const answer = await appliance.json(`${path}?${query}`, { key: null });
+        expect(problemOf(answer)).toMatchObject({ status: 422, code: "validation-failed" });
+        expect(placesOf(problemOf(answer))).toEqual([`?${query.split("=")[0]} unknown`]);
+      }
+    }
+    for (const path of ["/healthz", "/readyz"]) expect((await get(`${path}?from=balancer`)).status).toBe(200);
+    expect((await get("/metrics?x=1", { authorization: `Bearer ${token}` })).status).toBe(200);
   });
 
   it("give figures to who has the token only, and none that names a resource", async () => {

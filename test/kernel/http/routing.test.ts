@@ -93,4 +93,31 @@ describe("browsers", () => {
     expect(preflight.headers.get("access-control-allow-methods")).toContain("POST");
     expect(preflight.headers.get("access-control-allow-headers")).toContain("content-type");
   });
+
+  it.each([
+    ["GET", "/v1/public/verify", 405],
+    ["DELETE", "/v1/public/anchors/latest", 405],
+    ["POST", "/v1/public/nope", 404],
+    ["GET", "/v1/public/%zz", 404],
+    ["GET", "/.well-known/svc/nope", 404],
+    ["POST", "/.well-known/svc/keys.json", 405],
+  ])("of any site can read that %s %s is %i", async (method, path, status) => {
+    const origin = "https://site.example";
+    const answer = await appliance.json(path, { method, key: null, headers: { origin } });
+    expect(problemOf(answer).status).toBe(status);
+    expect(answer.headers.get("access-control-allow-origin")).toBe("*");
+    expect(answer.headers.get("access-control-expose-headers")).toContain("x-request-id");
+    const headers = { origin, "access-control-request-method": method };
+    const preflight = await appliance.call(path, { method: "OPTIONS", key: null, headers });
+    expect([preflight.status, preflight.headers.get("access-control-allow-origin")]).toEqual([204, "*"]);
+  });
+
+  it("of other sites read nothing beside these", async () => {
+    for (const path of ["/v1/publicity", "/v1/public", "/.well-known/nope", "/v1/nope"]) {
+      for (const method of ["GET", "OPTIONS"]) {
+        const answer = await appliance.json(path, { method, key: null, headers: { origin: "https://site.example" } });
+        expect([answer.status, answer.headers.get("access-control-allow-origin")], path).toEqual([404, null]);
+      }
+    }
+  });
 });
