@@ -89,6 +89,7 @@ const version = TemplateVersion.parse({
     consentText: null,
   },
   pageCount: 1,
+  warnings: [],
   contentHash: hash,
   createdAt: ts,
   updatedAt: ts,

@@ -128,6 +128,7 @@ const versionOf = (body: SaveTemplateDraft, contentHash: string): TemplateVersio
   variables: body.variables,
   settings: defaultSettings,
   pageCount: 1,
+  warnings: [],
   contentHash,
   createdAt: at,
   updatedAt: at,

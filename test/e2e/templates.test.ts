@@ -6,6 +6,7 @@ import { sessionCookieName } from "../../server/features/identity/sessions.ts";
 import { Template, TemplateList, TemplateVersion } from "../../server/features/templates/contract.ts";
 import { problemKinds } from "../../server/kernel/problem.ts";
 import { startAppliance, type TestAppliance } from "../harness/appliance.ts";
+import { contract } from "../workers/seal/hostile.ts";
 import { agreementPdf, publishAgreement } from "./agreement.ts";
 import { desktop, dialogReady, launch, phone, seriousFindings, type Visit, visit } from "./browser.ts";
 
@@ -472,3 +473,54 @@ test("axe finds nothing serious, in light, in the dark and on a phone, where not
     await context.close();
   }
 }, 600_000);
+
+// The last: once something was sent, the new workspace is none any more.
+test("that a document lost a signature is said in the editor, of the version, in bulk and on the envelope", async () => {
+  const { page, context, troubles } = await enter();
+  // Signed by somebody else and cut off; on its second page something lies in front of the field.
+  const cover = "<</Type/Annot/Subtype/Square/Rect[40 525 300 578]/IC[1 1 1]>>";
+  const broken = contract({
+    1: "<</Type/Catalog/Pages 2 0 R/AcroForm<</Fields[8 0 R]/SigFlags 3>>>>",
+    4: `<</Type/Page/Parent 2 0 R/Contents 6 0 R/Annots[${cover}]>>`,
+    8: "<</FT/Sig/T(Theirs)/V 9 0 R>>",
+    9: "<</Type/Sig/Filter/Adobe.PPKLite/SubFilter/ETSI.CAdES.detached/ByteRange[0 1 2 3]/Contents<00>>>",
+  }).subarray(0, -20);
+  const Id = z.object({ id: z.string() });
+  const { id } = Id.parse((await app.json("/v1/templates", { json: { name: "Signed before" } })).body);
+  const headers = { "content-type": "application/pdf" };
+  const upload = await app.json(`/v1/templates/${id}/files`, { body: new Uint8Array(broken), headers });
+  const sign = { id: "sign", type: "signature", role: "Signer", page: 2, x: 60, y: 220, width: 200, height: 40 };
+  const content = { mode: "overlay", file: Id.parse(upload.body).id, items: [sign] };
+  const json = { content, roles: [{ name: "Signer", verification: "none" }], variables: [] };
+  expect((await app.json(`/v1/templates/${id}/draft`, { method: "PUT", json })).status).toBe(200);
+  const removed = page.getByText("its signatures could not be kept and were removed");
+  const covered = page.getByText("Page 2: A comment, stamp or form field of the PDF lies in front of a field");
+
+  // Whoever opens it next was not there at the upload.
+  await page.goto(`${app.url}/templates/${id}`);
+  await removed.waitFor();
+  expect(await covered.count()).toBe(0);
+  expect(await seriousFindings(page)).toEqual([]);
+  await page.getByRole("button", { name: "Publish" }).click();
+  await page.getByRole("button", { name: "Edit as a draft" }).waitFor();
+  await removed.waitFor();
+  await covered.waitFor();
+
+  await page.goto(`${app.url}/bulk?template=${id}`);
+  const buffer = Buffer.from("Signer: name;Signer: email\nAda Muster;ada@example.com\n");
+  await page.locator('input[type="file"]').setInputFiles({ name: "people.csv", mimeType: "text/csv", buffer });
+  await page.getByRole("button", { name: "Test row 2 without sending" }).click();
+  await removed.waitFor();
+  // Publishing found it, and the dry run finds it again.
+  expect(await covered.count()).toBe(1);
+  expect(await seriousFindings(page)).toEqual([]);
+
+  const recipients = [{ role: "Signer", name: "Ada Muster", email: "ada@example.com" }];
+  const sent = await app.json("/v1/envelopes", { json: { template: id, recipients } });
+  await page.goto(`${app.url}/envelopes/${Id.parse(sent.body).id}`);
+  await removed.waitFor();
+  expect(await covered.count()).toBe(0);
+  expect(await seriousFindings(page)).toEqual([]);
+  expect(troubles).toEqual([]);
+  await context.close();
+});

@@ -155,7 +155,7 @@ const envelope = createRoute({
   path: "/envelopes/$id",
   validateSearch: EnvelopeSearch,
   component: lazyRouteComponent(
-    page(["envelopes"], () => import("./features/envelopes/EnvelopePage.tsx")),
+    page(["envelopes", "templates"], () => import("./features/envelopes/EnvelopePage.tsx")),
     "EnvelopePage",
   ),
 });
@@ -173,7 +173,7 @@ const bulk = createRoute({
   path: "/bulk",
   validateSearch: SendSearch.pick({ template: true }),
   component: lazyRouteComponent(
-    page(["send"], () => import("./features/bulk/BulkPage.tsx")),
+    page(["send", "templates"], () => import("./features/bulk/BulkPage.tsx")),
     "BulkPage",
   ),
 });

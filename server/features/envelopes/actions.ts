@@ -7,13 +7,14 @@ import type { Actor } from "../../kernel/wire.ts";
 import { planOf } from "../identity/plans.ts";
 import { inviteViewer } from "../viewers/jobs.ts";
 import { appendAudit } from "./audit.ts";
-import type { PersonInput, VoidEnvelope } from "./contract.ts";
+import type { Envelope, PersonInput, VoidEnvelope } from "./contract.ts";
 import { move } from "./move.ts";
 import { maxViewers } from "./people-contract.ts";
 import { insertViewers, nextViewerPosition, revokeViewer, updateRecipient } from "./people-store.ts";
 import { planRefusal, plans } from "./plan.ts";
 import { presentEnvelope } from "./present.ts";
 import { viewerAdded, viewerRow } from "./rows.ts";
+import { versionOf } from "./service.ts";
 import { isFinal, turnRefusal } from "./state.ts";
 import { type EnvelopeRecord, readEnvelope, touchEnvelope } from "./store.ts";
 import type { RecipientRow } from "./tables.ts";
@@ -29,7 +30,7 @@ export async function voidEnvelope(
   input: VoidEnvelope,
   by: By,
   remember: Remember | null,
-): Promise<EnvelopeRecord> {
+): Promise<Envelope> {
   const { reason, notify } = input;
   return await deps.db.tx(async (tx) => {
     await move(
@@ -40,8 +41,9 @@ export async function voidEnvelope(
       { ...by, data: { "envelope.voided": { reason } }, envelope: { void_reason: reason }, reason, notify },
     );
     const record = await reload(tx, envelope);
-    await remember?.(tx, { status: 200, body: presentEnvelope(record) });
-    return record;
+    const voided = presentEnvelope(record, await versionOf(deps, tx, record.envelope));
+    await remember?.(tx, { status: 200, body: voided });
+    return voided;
   });
 }
 

@@ -17,6 +17,7 @@ import { planRefusal, plans } from "./plan.ts";
 import { presentEnvelope } from "./present.ts";
 import { renderDocument } from "./render.ts";
 import { type Creation, personOf, rowsOf } from "./rows.ts";
+import { versionOf } from "./service.ts";
 import {
   countCompleted,
   type EnvelopeRecord,
@@ -27,7 +28,7 @@ import {
 } from "./store.ts";
 import { textWarnings } from "./text-warnings.ts";
 
-export type Created = { record: EnvelopeRecord; deduplicated: boolean };
+export type Created = { record: EnvelopeRecord; version: PublishedVersion; deduplicated: boolean };
 
 /** Thrown inside the transaction to roll it back when another envelope took the externalId first. */
 class AlreadyCreated extends Error {}
@@ -65,7 +66,7 @@ export async function createEnvelope(deps: Deps, creation: Creation, remember: R
       if (envelope.expires_at !== null) {
         await enqueue(tx, expireEnvelope, { envelope: envelope.id }, { runAt: Date.parse(envelope.expires_at) });
       }
-      await remember?.(tx, { status: 201, body: presentEnvelope(record) });
+      await remember?.(tx, { status: 201, body: presentEnvelope(record, version) });
     });
   } catch (error) {
     if (!(error instanceof AlreadyCreated) || key === undefined) throw error;
@@ -73,7 +74,7 @@ export async function createEnvelope(deps: Deps, creation: Creation, remember: R
     if (earlier === undefined) throw error;
     return await existing(deps, earlier);
   }
-  return { record, deduplicated: false };
+  return { record, version, deduplicated: false };
 }
 
 /** All checks and the rendering, nothing written. @throws as createEnvelope, and AppError render-failed */
@@ -121,7 +122,7 @@ export async function dryRun(deps: Deps, creation: Creation): Promise<EnvelopeDr
 async function existing(deps: Deps, id: string): Promise<Created> {
   const record = await readEnvelope(deps.db.read, id);
   if (record === undefined) throw new Error(`envelope ${id} holds an externalId and does not exist`);
-  return { record, deduplicated: true };
+  return { record, version: await versionOf(deps, deps.db.read, record.envelope), deduplicated: true };
 }
 
 /** The rules that come before de-duplication. When one is broken, those of the template are reported with it. */

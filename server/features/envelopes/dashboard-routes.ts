@@ -3,7 +3,7 @@ import { followChanges } from "./changes.ts";
 import * as contract from "./dashboard-contract.ts";
 import { presentWithValues } from "./present.ts";
 import { retryEnvelope } from "./retry.ts";
-import { ownedEnvelope } from "./service.ts";
+import { ownedEnvelope, versionOf } from "./service.ts";
 import { listTestMails } from "./test-mails.ts";
 
 export const bindings = [
@@ -21,7 +21,9 @@ export const bindings = [
     load: (deps, { caller, params }) => ownedEnvelope(deps, params.id, caller),
     async handle(deps, { caller, params, request }) {
       await retryEnvelope(deps, caller, params.id, request.ip);
-      return { status: 200, body: presentWithValues(await ownedEnvelope(deps, params.id, caller)) };
+      const record = await ownedEnvelope(deps, params.id, caller);
+      const version = await versionOf(deps, deps.db.read, record.envelope);
+      return { status: 200, body: presentWithValues(record, version) };
     },
   }),
 ];

@@ -155,6 +155,10 @@ export const Envelope = z
     voidedAt: Ts.nullable(),
     expiredAt: Ts.nullable(),
     sealedAt: Ts.nullable(),
+    warnings: z.array(Warning).optional().meta({
+      description:
+        "Only where a single envelope is answered: what had to be done to the uploaded document, as the certificate says too",
+    }),
     values: EnvelopeValues.optional().meta({
       description: "GET /v1/envelopes/{id} only: the variables, and the values of the recipients that finished",
     }),

@@ -1,3 +1,4 @@
+import type { Warning } from "../templates/contract.ts";
 import type { CarbonCopy, Envelope, EnvelopeValues, Recipient, Viewer } from "./contract.ts";
 import type { EnvelopeRecord } from "./store.ts";
 import type { CarbonCopyRow, EnvelopeRow, RecipientRow, ViewerRow } from "./tables.ts";
@@ -6,7 +7,7 @@ import type { CarbonCopyRow, EnvelopeRow, RecipientRow, ViewerRow } from "./tabl
 
 type Listed = Pick<EnvelopeRecord, "envelope" | "recipients" | "cc">;
 
-/** As in lists and events: without viewers and values. */
+/** As in lists and events: without viewers, warnings and values. */
 export function presentListed({ envelope, recipients, cc }: Listed): Envelope {
   return {
     id: envelope.id,
@@ -48,14 +49,30 @@ export function presentListed({ envelope, recipients, cc }: Listed): Envelope {
   };
 }
 
-/** As answered by create and void: with viewers. */
-export function presentEnvelope(record: Listed & Pick<EnvelopeRecord, "viewers">): Envelope {
-  return { ...presentListed(record), viewers: record.viewers.map((viewer) => presentViewer(viewer, record.envelope)) };
+/** Warnings of the upload that concern whoever reads the envelope or its certificate; how a trial drawing looked is the author's business. */
+const lasting = ["already-signed", "signatures-removed", "repaired", "decrypted"] as const;
+
+type OfVersion = { warnings: readonly Warning[] };
+
+export function lastingWarnings(version: OfVersion): (Warning & { code: (typeof lasting)[number] })[] {
+  return lasting.flatMap((code) => {
+    const warning = version.warnings.find((one) => one.code === code);
+    return warning ? [{ ...warning, code }] : [];
+  });
 }
 
-/** As answered by GET /v1/envelopes/{id}: with viewers and values. */
-export function presentWithValues(record: Listed & Pick<EnvelopeRecord, "viewers">): Envelope {
-  const envelope = presentEnvelope(record);
+/** As answered by create and void: with viewers and warnings. */
+export function presentEnvelope(record: Listed & Pick<EnvelopeRecord, "viewers">, version: OfVersion): Envelope {
+  return {
+    ...presentListed(record),
+    viewers: record.viewers.map((viewer) => presentViewer(viewer, record.envelope)),
+    warnings: lastingWarnings(version),
+  };
+}
+
+/** As answered by GET /v1/envelopes/{id}: with viewers, warnings and values. */
+export function presentWithValues(record: Listed & Pick<EnvelopeRecord, "viewers">, version: OfVersion): Envelope {
+  const envelope = presentEnvelope(record, version);
   envelope.values = valuesOf(record);
   return envelope;
 }

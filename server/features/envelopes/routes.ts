@@ -8,7 +8,7 @@ import * as contract from "./contract.ts";
 import { createEnvelope, dryRun } from "./create.ts";
 import { presentEnvelope, presentViewer, presentWithValues } from "./present.ts";
 import type { Creation } from "./rows.ts";
-import { auditPage, documentOf, listEnvelopes, ownedEnvelope } from "./service.ts";
+import { auditPage, documentOf, listEnvelopes, ownedEnvelope, versionOf } from "./service.ts";
 import { followEnvelope, isOver, lastSeen } from "./stream.ts";
 
 type EnvelopeCall = { caller: OrganizationCaller; params: { id: string } };
@@ -29,8 +29,8 @@ export const bindings = [
         input: body,
       };
       if (query.dry_run === true) return { status: 200, body: await dryRun(deps, creation) };
-      const { record, deduplicated } = await createEnvelope(deps, creation, request.remember);
-      const envelope = presentEnvelope(record);
+      const { record, version, deduplicated } = await createEnvelope(deps, creation, request.remember);
+      const envelope = presentEnvelope(record, version);
       if (!deduplicated) return { status: 201, body: envelope };
       return { status: 200, body: envelope, headers: { "x-deduplicated": "true" } };
     },
@@ -42,8 +42,9 @@ export const bindings = [
   }),
   bind(contract.getEnvelope)({
     load,
-    async handle(_deps, _call, record) {
-      return { status: 200, body: presentWithValues(record) };
+    async handle(deps, _call, record) {
+      const version = await versionOf(deps, deps.db.read, record.envelope);
+      return { status: 200, body: presentWithValues(record, version) };
     },
   }),
   bind(contract.getDocument)({
@@ -57,7 +58,7 @@ export const bindings = [
     load,
     async handle(deps, { caller, body, request }, { envelope }) {
       const voided = await actions.voidEnvelope(deps, envelope.id, body, by(caller, request), request.remember);
-      return { status: 200, body: presentEnvelope(voided) };
+      return { status: 200, body: voided };
     },
   }),
   bind(contract.addViewers)({

@@ -1,12 +1,10 @@
 import type { CertificateData, CertificatePerson } from "../../../workers/protocol.ts";
 import type { Deps } from "../../kernel/deps.ts";
+import { lastingWarnings } from "../envelopes/present.ts";
 import type { EnvelopeRecord, RecipientRow } from "../envelopes/progress.ts";
 import { versionOf } from "../envelopes/service.ts";
 import { organizationById } from "../identity/service.ts";
 import { reassignmentsOf, type SubmissionRecord, submissionsOf } from "../signing/service.ts";
-
-/** Warnings of the upload that a reader of the certificate must know; how a trial drawing looked is the author's business. */
-const tellsOfTheFile = ["already-signed", "signatures-removed", "repaired", "decrypted"] as const;
 
 /** What the certificate of completion says of everything but the seal itself. */
 export async function certificateData(deps: Deps, record: EnvelopeRecord): Promise<Omit<CertificateData, "seal">> {
@@ -48,9 +46,7 @@ export async function certificateData(deps: Deps, record: EnvelopeRecord): Promi
     viewers: record.viewers.map(({ name, email }) => ({ name, email })),
     audit: { length: envelope.audit_length, headHash: envelope.audit_head },
     remarks: [
-      ...tellsOfTheFile
-        .filter((code) => version.warnings.some((warning) => warning.code === code))
-        .map((code) => ({ code })),
+      ...lastingWarnings(version).map(({ code }) => ({ code })),
       ...reassigned.map(({ from, to, reason, at }) => ({ code: "reassigned" as const, from, to, reason, at })),
     ],
     verifyUrl: `${deps.config.appUrl}/verify`,

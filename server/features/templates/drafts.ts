@@ -57,7 +57,7 @@ export async function saveDraft(
       ...(template.latest_version === null ? { roles: roleNames(definition) } : {}),
       updated_at: now,
     });
-    return presentDraft(row);
+    return presentDraft(row, file);
   });
 }
 

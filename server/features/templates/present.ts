@@ -82,7 +82,8 @@ export function definitionOf(row: Pick<TemplateDraftRow, "content" | "roles" | "
   };
 }
 
-export function presentDraft(row: TemplateDraftRow): TemplateVersion {
+/** @param file the one that the draft stands on, if there is one */
+export function presentDraft(row: TemplateDraftRow, file: TemplateFileRow | undefined): TemplateVersion {
   const definition = definitionOf(row);
   return {
     template: row.template,
@@ -91,6 +92,7 @@ export function presentDraft(row: TemplateDraftRow): TemplateVersion {
     mode: definition.content.mode,
     ...definition,
     pageCount: row.page_count,
+    warnings: file ? warningsOf(file.warnings) : [],
     contentHash: row.content_hash,
     createdAt: row.created_at,
     updatedAt: row.updated_at,
@@ -108,6 +110,7 @@ export function presentVersion(row: TemplateVersionRow): TemplateVersion {
     mode: definition.content.mode,
     ...definition,
     pageCount: row.page_count,
+    warnings: warningsOf(row.warnings),
     contentHash: row.content_hash,
     createdAt: row.created_at,
     updatedAt: row.published_at,

@@ -22,8 +22,8 @@ export async function versionByName(reader: Reader, template: store.TemplateRow,
   if (name === "draft") {
     const draft = await store.findDraft(reader, template.id);
     if (draft === undefined) throw notFound("The draft");
-    const file = draft.file === null ? undefined : await store.findFile(reader, template.id, draft.file);
-    return { version: presentDraft(draft), fileSha256: file?.sha256 ?? null, at: draft.updated_at };
+    const file = await store.findDraftFile(reader, draft);
+    return { version: presentDraft(draft, file), fileSha256: file?.sha256 ?? null, at: draft.updated_at };
   }
   const number = name === "latest" ? template.latest_version : /^[1-9]\d{0,8}$/.test(name) ? Number(name) : null;
   const row = number === null ? undefined : await store.findVersion(reader, template.id, number);

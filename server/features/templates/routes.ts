@@ -117,7 +117,10 @@ async function versionPage(
   // A page of nothing but the draft is followed by all versions.
   const place = last ?? { published_at: row.updated_at, version: Number.MAX_SAFE_INTEGER };
   return {
-    data: [...(draft ? [presentDraft(draft)] : []), ...shown.map(presentVersion)],
+    data: [
+      ...(draft ? [presentDraft(draft, await store.findDraftFile(deps.db.read, draft))] : []),
+      ...shown.map(presentVersion),
+    ],
     hasMore,
     nextCursor: hasMore ? encodeCursor(deps.secrets, list, { t: place.published_at, id: String(place.version) }) : null,
   };

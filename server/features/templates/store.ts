@@ -181,6 +181,14 @@ export async function findDraft(reader: Reader, template: string): Promise<Templ
   return await reader.selectFrom("template_drafts").selectAll().where("template", "=", template).executeTakeFirst();
 }
 
+/** The file that a draft stands on. */
+export async function findDraftFile(
+  reader: Reader,
+  { template, file }: Pick<TemplateDraftRow, "template" | "file">,
+): Promise<TemplateFileRow | undefined> {
+  return file === null ? undefined : await findFile(reader, template, file);
+}
+
 export async function replaceDraft(tx: Tx, row: TemplateDraftRow): Promise<void> {
   await tx.deleteFrom("template_drafts").where("template", "=", row.template).execute();
   await tx.insertInto("template_drafts").values(row).execute();

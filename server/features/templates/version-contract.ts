@@ -102,6 +102,7 @@ export const TemplateVersion = z
     variables: z.array(Variable),
     settings: VersionSettings,
     pageCount: z.int().nullable(),
+    warnings: z.array(Warning).meta({ description: "Of the file; of a published version also what publishing found" }),
     contentHash: Hex64.meta({
       description: "SHA-256 of the JCS of {mode, content, roles, variables, settings, fileSha256}",
     }),

@@ -6,6 +6,7 @@ import { callEndpoint } from "../../../../shared/api/client.ts";
 import { translator } from "../../../../shared/i18n.ts";
 import { Failure } from "../../../../shared/ui/Failure.tsx";
 import { explain } from "../send/explain.ts";
+import { Warnings } from "../templates/Warnings.tsx";
 import type { Row } from "./rows.ts";
 
 const t = translator("send");
@@ -71,6 +72,7 @@ export function CheckStep({ rows, testMode }: { rows: readonly Row[]; testMode: 
             {t("bulk.check.try", { row: first.number })}
           </Button>
           <div role="status">{tried && t("bulk.check.tried", { row: first.number, count: tried.pageCount })}</div>
+          <Warnings warnings={tried?.warnings} />
           {trial.isError && <Failure error={trial.error} />}
         </div>
       )}

@@ -11,6 +11,7 @@ import { Failure } from "../../../../shared/ui/Failure.tsx";
 import { Loading } from "../../../../shared/ui/kit/Loading.tsx";
 import { useCan } from "../../session.tsx";
 import { MailNotice } from "../shell/MailNotice.tsx";
+import { Warnings } from "../templates/Warnings.tsx";
 import { EnvelopeHead } from "./EnvelopeHead.tsx";
 import { Facts, Files } from "./Facts.tsx";
 import { Keeping } from "./Keeping.tsx";
@@ -52,6 +53,7 @@ export function EnvelopeView({ envelope, failure }: Props) {
       <EnvelopeHead envelope={envelope} />
       {failure !== null && <Failure error={failure} />}
       <StuckNotice envelope={envelope} />
+      <Warnings warnings={envelope.warnings} />
       {!envelope.testMode && envelope.status === "sent" && <MailNotice />}
       <div className="envelope-columns">
         <div className="envelope-main">

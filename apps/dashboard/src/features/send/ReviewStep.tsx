@@ -6,7 +6,7 @@ import { dateTime, translator } from "../../../../shared/i18n.ts";
 import { PdfPages } from "../../../../shared/pdf/PdfPages.tsx";
 import { Failure } from "../../../../shared/ui/Failure.tsx";
 import { Loading } from "../../../../shared/ui/kit/Loading.tsx";
-import { warningText } from "../templates/warning-text.ts";
+import { Warnings } from "../templates/Warnings.tsx";
 import type { Form } from "./form.ts";
 
 const t = translator("send");
@@ -45,7 +45,7 @@ function Summary({ form, result }: { form: Form; result: EnvelopeDryRun }) {
   const expires = request.expiresAt;
   const { content, roles } = version;
   const unsigned = content.mode === "overlay" ? rolesWithoutSignature({ roles, items: content.items }) : [];
-  // This one is said in the person's own language.
+  // This one is said above, with the names of the roles.
   const warnings = result.warnings.filter(({ code }) => code !== "no-signature-field");
   const isSigner = (role: string) => version.roles.some(({ name, kind }) => name === role && kind === "signer");
   return (
@@ -109,16 +109,7 @@ function Summary({ form, result }: { form: Form; result: EnvelopeDryRun }) {
           {t("review.unsigned", { roles: unsigned.map(({ name }) => name).join(", "), count: unsigned.length })}
         </div>
       )}
-      {warnings.length > 0 && (
-        <div className="notice send-warnings">
-          <strong>{t("review.warnings")}</strong>
-          <ul>
-            {warnings.map((warning) => (
-              <li key={`${warning.code} ${warning.page} ${warning.message}`}>{warningText(warning)}</li>
-            ))}
-          </ul>
-        </div>
-      )}
+      <Warnings warnings={warnings} />
     </>
   );
 }

@@ -12,7 +12,6 @@ import {
   saveTemplateDraft,
   type Template,
   type TemplateVersion,
-  type Warning,
 } from "../../../../../server/features/templates/contract.ts";
 import { callEndpoint, NoAnswer } from "../../../../shared/api/client.ts";
 import { translator } from "../../../../shared/i18n.ts";
@@ -28,7 +27,6 @@ import { PreviewDialog } from "./PreviewDialog.tsx";
 import { ReplacePdf } from "./ReplacePdf.tsx";
 import { TemplateHeader } from "./TemplateHeader.tsx";
 import { useEditKeys } from "./useEditKeys.ts";
-import { warningsKey } from "./useNewTemplate.ts";
 import { Workspace } from "./Workspace.tsx";
 
 type Props = {
@@ -141,7 +139,6 @@ export function DraftEditor({ template, version, draft: first, onReload }: Props
     setSelected(null);
   };
 
-  const warnings = queries.getQueryData<Warning[]>(warningsKey(draft.file)) ?? [];
   return (
     <>
       <TemplateHeader
@@ -197,7 +194,7 @@ export function DraftEditor({ template, version, draft: first, onReload }: Props
               error={error}
               refused={refused}
               draft={draft}
-              warnings={warnings}
+              warnings={version.warnings}
               onRetry={() => void store.save()}
               onSelect={setSelected}
             />

@@ -6,7 +6,7 @@ import { Failure } from "../../../../shared/ui/Failure.tsx";
 import type { SaveStatus } from "./draft-store.ts";
 import { explain } from "./explain.ts";
 import type { Draft } from "./model.ts";
-import { warningText } from "./warning-text.ts";
+import { Warnings } from "./Warnings.tsx";
 import { placeName } from "./words.ts";
 
 type Props = {
@@ -21,7 +21,7 @@ type Props = {
   onSelect: (id: string) => void;
 };
 
-/** What stands in the way: a failed save, the mistakes that publishing found. */
+/** What stands in the way, a failed save or the mistakes that publishing found, and what is to be known of the document. */
 export function DraftNotices(props: Props) {
   const { status, error, refused, draft, warnings } = props;
   const t = translator("templates");
@@ -38,16 +38,7 @@ export function DraftNotices(props: Props) {
       {refused !== null && (
         <Mistakes title={t("publish.refused")} error={refused} draft={draft} onSelect={props.onSelect} />
       )}
-      {warnings.length > 0 && (
-        <div className="notice">
-          <strong>{t("upload.warnings")}</strong>
-          <ul className="plain-list">
-            {warnings.map((warning) => (
-              <li key={`${warning.code} ${warning.page ?? ""}`}>{warningText(warning)}</li>
-            ))}
-          </ul>
-        </div>
-      )}
+      <Warnings warnings={warnings} />
     </>
   );
 }

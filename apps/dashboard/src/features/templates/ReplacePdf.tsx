@@ -1,5 +1,4 @@
 import { Button, Group } from "@mantine/core";
-import { useQueryClient } from "@tanstack/react-query";
 import { useRef, useState } from "react";
 import { type TemplateFile, uploadTemplateFile } from "../../../../../server/features/templates/contract.ts";
 import { uploadTo } from "../../../../shared/api/upload.ts";
@@ -7,7 +6,6 @@ import { translator } from "../../../../shared/i18n.ts";
 import { Failure } from "../../../../shared/ui/Failure.tsx";
 import { Dialog } from "../../../../shared/ui/kit/Dialog.tsx";
 import { PdfDrop } from "./PdfDrop.tsx";
-import { warningsKey } from "./useNewTemplate.ts";
 
 type Props = {
   template: string;
@@ -20,7 +18,6 @@ type Props = {
 /** Uploads a PDF for the draft. */
 export function ReplacePdf({ template, title, text, onClose, onUploaded }: Props) {
   const t = translator("templates");
-  const queries = useQueryClient();
   const [file, setFile] = useState<File | null>(null);
   const [progress, setProgress] = useState<number | null>(null);
   const [error, setError] = useState<unknown>(null);
@@ -38,7 +35,6 @@ export function ReplacePdf({ template, title, text, onClose, onUploaded }: Props
         { params: { id: template }, body: file, idempotencyKey: key },
         setProgress,
       );
-      queries.setQueryData(warningsKey(made.id), made.warnings);
       onUploaded(made);
     } catch (reason) {
       setError(reason);

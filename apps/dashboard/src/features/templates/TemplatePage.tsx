@@ -28,6 +28,7 @@ import { type Draft, draftOf, savedBody } from "./model.ts";
 import { PreviewDialog } from "./PreviewDialog.tsx";
 import { ReplacePdf } from "./ReplacePdf.tsx";
 import { TemplateHeader } from "./TemplateHeader.tsx";
+import { Warnings } from "./Warnings.tsx";
 import { TemplateSearch, Workspace } from "./Workspace.tsx";
 import "./templates.css";
 
@@ -199,7 +200,12 @@ function Published({ template, version, draft }: { template: Template; version: 
         readOnly
         selected={selected}
         onSelect={setSelected}
-        notices={failure !== null && <Failure error={failure} />}
+        notices={
+          <>
+            {failure !== null && <Failure error={failure} />}
+            <Warnings warnings={version.warnings} />
+          </>
+        }
       />
       {previewing && (
         <PreviewDialog

@@ -1,7 +1,7 @@
 import type { Warning } from "../../../../../server/features/templates/contract.ts";
 import { translator } from "../../../../shared/i18n.ts";
 
-/** What the service says about an upload, in the reader's language. */
+/** What the service says about a document, in the reader's language. */
 
 const known = [
   "repaired",
@@ -15,6 +15,11 @@ const known = [
   "annotation-in-front",
   "picture-left-out",
   "text-under-whiteout",
+  "text-shrunk",
+  "text-tiny",
+  "text-clipped",
+  "missing-glyphs",
+  "no-signature-field",
   "active-content",
   "active-content-kept",
   "javascript",
@@ -31,6 +36,14 @@ const known = [
   "remote-link-removed",
   "embedded-link",
   "embedded-link-removed",
+  "automatic-link",
+  "automatic-link-removed",
+  "set-layers",
+  "set-layers-removed",
+  "hide",
+  "hide-removed",
+  "transition",
+  "transition-removed",
   "rendition",
   "rendition-removed",
   "movie",
@@ -41,6 +54,10 @@ const known = [
   "rich-media-removed",
   "3d",
   "3d-removed",
+  "projection",
+  "projection-removed",
+  "external-content",
+  "external-content-removed",
   "embedded-files",
   "embedded-files-removed",
   "file-attachment",
