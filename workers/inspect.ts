@@ -1,7 +1,7 @@
 /** What is this PDF, and can revisions be appended to it? Runs on hostile input: every cost has a bound. */
 import { activeContentWarnings, decideActiveContent } from "./active-content.ts";
 import { coveredPages } from "./annotations.ts";
-import { findActiveContent } from "./pdf/active-content.ts";
+import { findActiveContent, mayHoldActiveContent } from "./pdf/active-content.ts";
 import { type ObjectSource, type PdfDict, PdfError } from "./pdf/objects.ts";
 import type { PdfFile, PdfPage } from "./pdf/reader.ts";
 import type { InspectCode, PageBox, TaskResult, Tasks, Warning, WorkerFailure } from "./protocol.ts";
@@ -53,7 +53,7 @@ function refused(code: InspectCode, message: string): { ok: false; error: Worker
 /** A document that others signed is never altered: what would be removed is warned of. */
 async function withActiveContentDecided(fit: Fit, { activeContent, maxPages }: Input): Promise<Fit> {
   const { file } = fit;
-  const found = file.mayAct ? findActiveContent(file) : new Map();
+  const found = mayHoldActiveContent(file) ? findActiveContent(file) : new Map();
   if (found.size === 0) return fit;
   const decision = decideActiveContent(found, activeContent, holdsSignature(file));
   const warnings = activeContentWarnings(found, decision);

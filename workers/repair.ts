@@ -105,9 +105,10 @@ async function writtenAnew(source: Document, trailer: PdfDict, anew: Anew): Prom
   const sound = hasSoundTree(source) ? source : withPages(source, trailer.get("Root"), anew.pages);
   const document = isMarkedSigned(sound) ? unmarked(sound, trailer.get("Root")) : sound;
   const withoutActive = activeContentRemover(document, anew.removed ?? new Set());
-  const pdf = rewritePdf(document, trailer, (dict) =>
-    signed.has(dict) ? withoutActive(dict).clone().delete("V") : withoutActive(dict),
-  );
+  const pdf = rewritePdf(document, trailer, (dict, ofStream) => {
+    const left = withoutActive(dict, ofStream);
+    return signed.has(dict) ? left.clone().delete("V") : left;
+  });
   const file = openPdf(pdf);
   const pages = readablePages(file, anew.maxPages);
   if (!file.isSelfContained()) throw new PdfError("damaged", "its objects contradict each other");

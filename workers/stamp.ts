@@ -2,6 +2,7 @@
  * Draws over the pages of a PDF by appending one revision (ISO 32000-1 §7.5.6): the output is what belongs behind the
  * input, which stays as it is. All text is typeset in one run; each page then gets its drawings in their order.
  */
+import { createHash } from "node:crypto";
 import { annotationsInFront } from "./annotations.ts";
 import { type Item, itemOf, missingWarning, numbers, vectorsOf, warningOf, watermarkItem } from "./overlay.ts";
 import { endingOf, UNKNOWN } from "./pdf/content.ts";
@@ -40,6 +41,7 @@ const PICTURE_LOST = "This page breaks off inside a picture, which programs show
 export async function stamp(input: Input): Promise<TaskResult<"stamp">> {
   try {
     const file = openPdf(input.pdf);
+    file.makeRoom();
     const pages = file.pages();
     const refusal = refuse(input.drawings, pages.length);
     if (refusal) return { ok: false, error: refusal };
@@ -50,19 +52,22 @@ export async function stamp(input: Input): Promise<TaskResult<"stamp">> {
     const forms = await typesetForms(revision, sheets, input.drawings, warnings);
     const guards = new Map<number, PdfRef>();
     const removeUnder = whiteoutRemover(revision, file, input.drawings);
-    for (const page of pages) {
-      const own = layers.get(page.index + 1);
-      if (!own) continue;
+    const copies = new ResourceCopies(revision, input.drawings);
+    const drawn = pages.filter(({ index }) => layers.has(index + 1));
+    dropPermissions(revision);
+    touchInfo(revision, input.at);
+    // Of all pages before anything is read that can be done without: that may take all the room there is.
+    const needed = drawn.map((page) => ({ page, ...readFirst(file, page) }));
+    for (const { page, faint } of needed) {
+      const own = layers.get(page.index + 1) ?? [];
       const { contents, warning } = removeUnder(page);
       if (warning) warnings.push(warning);
       warnings.push(...annotationsInFront(file, page, input.drawings));
       const known = endingOf(file, page);
       const ending = typeof known === "string" ? UNKNOWN : known;
       if (ending.pictureLost) warnings.push({ code: "picture-left-out", message: PICTURE_LOST, page: page.index + 1 });
-      drawOver(revision, file, page, ending, contents, own, forms, guards);
+      drawOver({ revision, page, resources: copies.of(page), faint, ending, contents, layers: own, forms, guards });
     }
-    dropPermissions(revision);
-    touchInfo(revision, input.at);
     return { ok: true, value: { tail: revision.finish().bytes, pageCount: pages.length, warnings } };
   } catch (error) {
     if (error instanceof PdfError) return { ok: false, error: drawFailure(error) };
@@ -83,9 +88,15 @@ export function requireDrawable(file: PdfFile): void {
     if (holdsLongNumber(page.dict) || holdsLongNumber(page.resources)) {
       throw new PdfError("damaged", `page ${page.index + 1} holds a number that cannot be written`);
     }
-    hasTransparency(file, page);
-    file.dict(page.resources?.get("XObject"));
+    readFirst(file, page);
   }
+}
+
+/** Without this nothing can be drawn on a page. `faint`: it may leave a state in which drawings would be transparent. */
+function readFirst(file: PdfFile, page: PdfPage): { faint: boolean } {
+  file.dict(page.resources?.get("XObject"));
+  for (const item of file.array(page.dict.get("Contents")) ?? []) file.resolve(item);
+  return { faint: hasTransparency(file, page) };
 }
 
 function holdsLongNumber(object: PdfObject): boolean {
@@ -204,46 +215,49 @@ async function typesetForms(
   return source.pages().map((page) => importPageAsForm(revision, source, page.index));
 }
 
+type Drawn = {
+  revision: Revision;
+  page: PdfPage;
+  resources: Resources;
+  faint: boolean;
+  ending: Ending;
+  contents: PdfRef | null;
+  layers: readonly Layer[];
+  forms: readonly PdfRef[];
+  guards: Map<number, PdfRef>;
+};
+
 /**
  * Adds the layers behind the page's content (`contents` when that is new): between q and Q however many it lacks, and with
  * everything ended that it leaves open. Content that breaks off within a token is written anew with that token ended,
  * because readers differ in whether a token goes on in the next stream.
  */
-function drawOver(
-  revision: Revision,
-  file: PdfFile,
-  page: PdfPage,
-  ending: Ending,
-  contents: PdfRef | null,
-  layers: readonly Layer[],
-  forms: readonly PdfRef[],
-  guards: Map<number, PdfRef>,
-): void {
+function drawOver({ revision, page, resources, faint, ending, contents, layers, forms, guards }: Drawn): void {
   const { open, extra, closing, completed } = ending;
-  const resources = new PdfDict(page.resources?.map ?? []);
   const { height } = displayedSize(page);
   const body = layers.map((layer) => {
     if ("operators" in layer) return `q ${layer.operators} Q`;
     const ref = "sheet" in layer ? forms[layer.sheet] : embedded(revision, layer.picture);
     if (!ref) return "";
-    const key = addResource(revision, resources, "XObject", ref);
+    const key = resources.add("XObject", ref);
     return "sheet" in layer ? `/${key} Do` : `q ${placement(layer.picture, layer.drawing, height)} cm /${key} Do Q`;
   });
   // What Q restores is as it should be, if all readers count q and Q as we do; where that would show, nothing hangs on it.
-  const doubtful =
-    ending === UNKNOWN || closing !== "" || completed !== null || extra > 0 || hasTransparency(file, page);
-  const reset = doubtful ? `/${addResource(revision, resources, "ExtGState", opaque(revision))} gs ` : "";
+  const doubtful = ending === UNKNOWN || closing !== "" || completed !== null || extra > 0 || faint;
+  const reset = doubtful ? `/${resources.add("ExtGState", opaque(revision))} gs ` : "";
   const restore = `${closing}${"Q ".repeat(1 + open)}`;
   const content = `${restore}\nq ${reset}${fromDisplay(page)} cm\n${body.join("\n")}\nQ\n`;
   const saves = `${"q ".repeat(1 + extra)}\n`;
   const guard = guards.get(extra) ?? added(revision, saves);
   guards.set(extra, guard);
   const own = added(revision, content);
-  const anew = contents ?? (completed && completedOnce(revision, completed));
-  const old = anew ?? page.dict.get("Contents");
+  const rewritten = contents ?? (completed && completedOnce(revision, completed));
+  const old = rewritten ?? page.dict.get("Contents");
   const streams: PdfObject[] = revision.array(old) ?? (old instanceof PdfRef && revision.stream(old) ? [old] : []);
   const drawn = [guard, ...streams, own];
-  revision.set(page.ref, page.dict.clone().set("Contents", drawn).set("Resources", resources));
+  const anew = resources.written();
+  const changed = page.dict.clone().set("Contents", drawn);
+  revision.set(page.ref, anew === null ? changed : changed.set("Resources", anew));
 }
 
 const added = (revision: Revision, content: string): PdfRef =>
@@ -260,14 +274,70 @@ function completedOnce(revision: Revision, completed: Uint8Array): PdfRef {
   return ref;
 }
 
-/** @returns the name by which the page's content refers to it */
-function addResource(revision: Revision, resources: PdfDict, kind: "XObject" | "ExtGState", ref: PdfRef): string {
-  const own = new PdfDict(revision.dict(resources.get(kind))?.map ?? []);
-  // Object numbers are unique in the file; the page may use such a name all the same.
-  let key = `Stamp${ref.num}`;
-  for (let other = own.get(key); other !== undefined && other !== ref; other = own.get(key)) key += "x";
-  resources.set(kind, own.set(key, ref));
-  return key;
+/** What a page draws with, to which drawings add what they need. */
+type Resources = {
+  /** Where the page is to find them; null when they stay as they are. */
+  written: () => PdfObject | null;
+  /** @returns the name by which the page's content refers to it */
+  add: (kind: "XObject" | "ExtGState", ref: PdfRef) => string;
+};
+
+/** A dictionary to be changed, and what stands for it: itself, or the object that it is. */
+type Copy = { dict: PdfDict; written: PdfObject };
+
+/**
+ * Resources of pages as a revision leaves them. A dictionary that pages share is copied once, into an object that they go
+ * on sharing: with a copy in each of them the file would grow by pages times resources, beyond what can be read again.
+ */
+class ResourceCopies {
+  readonly #revision: Revision;
+  /** By what they are copies of, and by themselves. */
+  readonly #copies = new Map<PdfDict, Copy>();
+  readonly #mark: string;
+
+  constructor(revision: Revision, drawings: readonly Drawing[]) {
+    this.#revision = revision;
+    this.#mark = markOf(drawings);
+  }
+
+  of(page: PdfPage): Resources {
+    // What a node of the page tree holds is shared by the pages below it.
+    const isOwn = page.dict.get("Resources") instanceof PdfDict;
+    let copy = page.resources ? null : this.#copied(null, false);
+    const add: Resources["add"] = (kind, ref) => {
+      copy ??= this.#copied(page.resources, !isOwn);
+      return this.#add(copy.dict, kind, ref);
+    };
+    return { written: () => copy?.written ?? null, add };
+  }
+
+  #add(resources: PdfDict, kind: string, ref: PdfRef): string {
+    const held = resources.get(kind);
+    const { dict: own, written } = this.#copied(this.#revision.dict(held), held instanceof PdfRef);
+    resources.set(kind, written);
+    let key = `Stamp${ref.num}-${this.#mark}`;
+    for (let other = own.get(key); other !== undefined && other !== ref; other = own.get(key)) key += "x";
+    own.set(key, ref);
+    return key;
+  }
+
+  #copied(original: PdfDict | null, shared: boolean): Copy {
+    const known = original && this.#copies.get(original);
+    if (known) return known;
+    const dict = new PdfDict(original?.map ?? []);
+    const copy = { dict, written: original && shared ? this.#revision.add(dict) : dict };
+    if (original) this.#copies.set(original, copy);
+    this.#copies.set(dict, copy);
+    return copy;
+  }
+}
+
+/** A part of names that who wrote the document could not know: its pages could draw the signatures of others elsewhere, too. */
+function markOf(drawings: readonly Drawing[]): string {
+  const hash = createHash("sha256").update(JSON.stringify(drawings, (key, value) => (key === "image" ? null : value)));
+  const pictures = new Set(drawings.flatMap((drawing) => (drawing.kind === "image" ? [drawing.image] : [])));
+  for (const picture of pictures) hash.update(picture);
+  return hash.digest("hex").slice(0, 12);
 }
 
 /** Does the page's content draw with anything but full colour over what is there (ISO 32000-1 §11.6)? */

@@ -1,6 +1,10 @@
 /** What acts in an upload and what is attached to it: found wherever it stands, and treated as the operator decided. */
+import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { z } from "zod";
 import { inspect } from "../../workers/inspect.ts";
+import { mayHoldActiveContent } from "../../workers/pdf/active-content.ts";
+import { openPdf } from "../../workers/pdf/reader.ts";
 import type { ActiveContentPolicy } from "../../workers/protocol.ts";
 import { seal } from "../../workers/seal/seal.ts";
 import { type Authority, makeAuthority } from "../harness/authority.ts";
@@ -30,6 +34,17 @@ const picture: Objects = {
 
 const script = "<</S/JavaScript/JS(PAYLOAD)>>";
 const launch = "<</S/Launch/F(PAYLOAD.exe)>>";
+const to = (uri: string): string => `<</S/URI/URI(${uri})>>`;
+const address = to("https://PAYLOAD.example");
+const layers = `/OCProperties<</OCGs[22 0 R 23 0 R]/D<</ON[22 0 R]/OFF[23 0 R]/Order[22 0 R 23 0 R]/AS[<</Event/Print/Category[/Print]/OCGs[22 0 R]>>]>>>>`;
+const layered: Objects = {
+  22: "<</Type/OCG/Name(Walls)/Usage<</Print<</PrintState/ON>>>>>>",
+  23: "<</Type/OCG/Name(Pipes)>>",
+};
+const form = (more: string): Objects => ({
+  ...page("/Resources<</Font<</F1 7 0 R>>/XObject<</X 21 0 R>>>>"),
+  21: `<</Type/XObject/Subtype/Form/BBox[0 0 100 100]/Length 20${more}>>\nstream\n0 0 100 100 re f    \nendstream`,
+});
 
 /** Each with a payload that must be gone where it is removed. */
 const kinds: [kind: string, place: string, objects: Objects, count?: number][] = [
@@ -72,13 +87,99 @@ const kinds: [kind: string, place: string, objects: Objects, count?: number][] =
     "the names of the document",
     { ...catalog("/Names<</JavaScript<</Kids[10 0 R]>>>>"), 10: `<</Limits[(a)(a)]/Names[(a)${script}]>>` },
   ],
+  ["javascript", "a step of a presentation", page(`/PresSteps<</Type/NavNode/NA ${script}/Dur 1>>`)],
+  ["javascript", "an address", link(to("javascript:PAYLOAD"))],
+  ["javascript", "an address, in disguise", link(to(" Java\\\nScr\\tipt :PAYLOAD"))],
+  ["javascript", "an address in UTF-16", link("<</S/URI/URI<FEFF006A006100760061007300630072006900700074003A0031>>>")],
+  [
+    "javascript",
+    "an address in an object of its own",
+    { ...link("<</S/URI/URI 10 0 R>>"), 10: "(javascript:PAYLOAD)" },
+  ],
+  ["javascript", "an address for another browser", link(to("vbscript:PAYLOAD"))],
+  [
+    "javascript",
+    "an address that a bookmark opens",
+    {
+      ...catalog("/Outlines 10 0 R"),
+      10: "<</Type/Outlines/First 11 0 R/Last 11 0 R/Count 1>>",
+      11: `<</Title(One)/Parent 10 0 R/A ${to("javascript:PAYLOAD")}>>`,
+    },
+  ],
+  ["javascript", "an address that is opened without a click", catalog(`/OpenAction ${to("javascript:PAYLOAD")}`)],
+  [
+    "javascript",
+    "what addresses are relative to",
+    { ...catalog("/URI<</Base(javascript:PAYLOAD)>>"), ...link(to("x")) },
+  ],
   ["launch", "a link", link(launch)],
+  ["launch", "an address of a file", link(to("file:///C|/PAYLOAD.exe"))],
+  [
+    "launch",
+    "an address of a file, behind another action",
+    link(`<</S/GoTo/D[4 0 R/Fit]/Next ${to("FILE:PAYLOAD")}>>`),
+  ],
+  ["launch", "an address of a file in another computer", link(to("\\\\\\\\server\\\\PAYLOAD"))],
+  ["launch", "an address of a drive", link(to("c:/PAYLOAD.exe"))],
+  ["launch", "an address of a program's own", link(to("ms-msdt:/id PAYLOAD"))],
+  ["launch", "an address that is a document", link(to("data:text/html,PAYLOAD"))],
+  ["launch", "what addresses are relative to", { ...catalog("/URI 10 0 R"), 10: "<</Base(file://PAYLOAD/share/)>>" }],
   ["launch", "opening", catalog(`/OpenAction<</S/Launch/Win<</F(PAYLOAD.exe)>>>>`)],
   ["submit-form", "a link", link("<</S/SubmitForm/F<</FS/URL/F(https://PAYLOAD.example)>>>>")],
   ["reset-form", "a link", link("<</S/ResetForm/Fields[(PAYLOAD)]>>")],
   ["import-data", "a link", link("<</S/ImportData/F(PAYLOAD.fdf)>>")],
   ["remote-link", "a link", link("<</S/GoToR/F(PAYLOAD.pdf)/D[0/Fit]>>")],
   ["remote-link", "opening", catalog("/OpenAction<</S/GoToR/F(//PAYLOAD/share)/D[0/Fit]>>")],
+  ["remote-link", "a thread", link("<</S/Thread/F(PAYLOAD.pdf)/D 0>>")],
+  ["remote-link", "a thread, opening", catalog("/OpenAction<</S/Thread/F<</Type/Filespec/F(PAYLOAD.pdf)>>/D 0>>")],
+  ["automatic-link", "opening", catalog(`/OpenAction ${address}`)],
+  ["automatic-link", "opening, in an object of its own", { ...catalog("/OpenAction 10 0 R"), 10: address }],
+  ["automatic-link", "opening, behind another action", catalog(`/OpenAction<</S/GoTo/D[4 0 R/Fit]/Next ${address}>>`)],
+  [
+    "automatic-link",
+    "opening, in a list behind two other actions",
+    {
+      ...catalog("/OpenAction<</S/GoTo/D[4 0 R/Fit]/Next 10 0 R>>"),
+      10: `<</S/Named/N/NextPage/Next[<</S/GoTo/D[3 0 R/Fit]/Next 10 0 R>>${address}]>>`,
+    },
+  ],
+  ["automatic-link", "the catalog's triggers", catalog(`/AA<</WC ${address}/DP ${address}>>`)],
+  ["automatic-link", "a page's triggers", page(`/AA<</O ${address}>>`)],
+  ["automatic-link", "a page's triggers, to what is relative", page(`/AA<</C ${to("/PAYLOAD")}>>`)],
+  [
+    "automatic-link",
+    "an annotation's triggers",
+    annotation(`/Subtype/Link/AA<</U<</S/Named/N/NextPage>>/E ${address}>>`),
+  ],
+  ["automatic-link", "behind another action of triggers", page(`/AA<</O<</S/Named/N/NextPage/Next[${address}]>>>>`)],
+  [
+    "automatic-link",
+    "a field",
+    { ...catalog("/AcroForm<</Fields[10 0 R]>>"), 10: `<</T(sum)/FT/Tx/AA<</F ${address}>>>>` },
+  ],
+  ["automatic-link", "a step of a presentation", page(`/PresSteps<</Type/NavNode/NA ${address}/Dur 1>>`)],
+  [
+    "automatic-link",
+    "one that a link opens, too",
+    {
+      ...page("/AA<</O 10 0 R>>/Annots[<</Subtype/Link/Rect[0 0 9 9]/A 11 0 R>>]"),
+      10: address,
+      11: to("https://a.example"),
+    },
+  ],
+  [
+    "set-layers",
+    "a link",
+    { ...catalog(layers), ...layered, ...link("<</S/SetOCGState/State[/OFF 22 0 R/ON 23 0 R]/X(PAYLOAD)>>") },
+  ],
+  [
+    "set-layers",
+    "opening",
+    { ...catalog(`${layers}/OpenAction<</S/SetOCGState/State[/Toggle 22 0 R]/X(PAYLOAD)>>`), ...layered },
+  ],
+  ["hide", "a link", link("<</S/Hide/T(PAYLOAD)>>")],
+  ["hide", "a page's triggers", page("/AA<</O<</S/Hide/T[(PAYLOAD)]/H false>>>>")],
+  ["transition", "a link", link("<</S/Trans/Trans<</S/Wipe/X(PAYLOAD)>>>>")],
   ["embedded-link", "a link", link("<</S/GoToE/F(PAYLOAD.pdf)/D[0/Fit]>>")],
   ["rendition", "a link", link("<</S/Rendition/OP 0/R<</S/MR/N(PAYLOAD)>>>>")],
   ["rendition", "a screen", annotation("/Subtype/Screen/T(PAYLOAD)")],
@@ -91,6 +192,15 @@ const kinds: [kind: string, place: string, objects: Objects, count?: number][] =
   ["3d", "an annotation", { ...annotation("/Subtype/3D/3DD 20 0 R"), ...files }],
   ["3d", "an action", link("<</S/GoTo3DView/V(PAYLOAD)>>")],
   [
+    "projection",
+    "an annotation",
+    annotation("/Subtype/Projection/Contents(PAYLOAD)/ExData<</Type/ExData/Subtype/3DM>>"),
+  ],
+  ["external-content", "a form", form("/Ref<</F(PAYLOAD.pdf)/Page 0>>")],
+  ["external-content", "a form, in an object of its own", { ...form("/Ref 10 0 R"), 10: "<</F(PAYLOAD.pdf)/Page 0>>" }],
+  ["external-content", "a stream", form("/F(PAYLOAD.bin)")],
+  ["external-content", "a stream, at an address", form("/F<</FS/URL/F(https://PAYLOAD.example)>>/FFilter/FlateDecode")],
+  [
     "embedded-files",
     "the names of the document",
     { ...catalog("/Names<</EmbeddedFiles<</Kids[10 0 R]>>>>"), 10: `<</Limits[(a)(a)]/Names[(a)${FILE}]>>`, ...files },
@@ -99,6 +209,11 @@ const kinds: [kind: string, place: string, objects: Objects, count?: number][] =
   ["associated-files", "the catalog", { ...catalog(`/AF[${FILE}]`), ...files }],
   ["associated-files", "a page", { ...page(`/AF ${FILE}`), ...files }],
 ];
+const Words = z.object({ warning: z.record(z.string(), z.string()) });
+const wordsIn = (language: string) =>
+  Words.parse(JSON.parse(readFileSync(`apps/shared/catalogue/${language}/templates.json`, "utf8"))).warning;
+const english = wordsIn("en");
+const german = wordsIn("de");
 const attached = new Set(["embedded-files", "file-attachment", "associated-files"]);
 const policies = [undefined, "warn", "remove", "refuse"] as const;
 const table = kinds.flatMap(([kind, place, objects, count]) =>
@@ -115,7 +230,9 @@ describe("an upload with", () => {
     const { pdf, pageCount, warnings } = await accepted(upload, policy);
     const removed = policy === "remove" || (policy === undefined && !attached.has(kind));
     const told = warnings.filter(({ code }) => code !== "form-fields");
-    expect(told).toEqual([{ code: removed ? `${kind}-removed` : kind, message: expect.stringMatching(/\.$/), count }]);
+    const code = removed ? `${kind}-removed` : kind;
+    expect(told).toEqual([{ code, message: english[code], count }]);
+    expect(german[code]).toMatch(removed ? /^Das Dokument enthielt .*entfernt\.$/ : /^Das Dokument enthält .*\.$/);
     expect(pageCount).toBe(2);
     if (!removed) {
       expect(pdf).toBeNull();
@@ -150,6 +267,18 @@ describe("an upload with", () => {
     });
   });
 
+  test.each<[string, Objects]>([
+    ["an action that is also taken for triggers", { ...catalog("/AA 10 0 R"), ...link("10 0 R"), 10: script }],
+    [
+      "a list that is also taken for files",
+      { ...catalog("/AF 10 0 R"), ...link("<</S/GoTo/Next 10 0 R>>"), 10: `[${script}]` },
+    ],
+  ])("%s: it is found where it acts", async (_, objects) => {
+    const { pdf, warnings } = await accepted(contract(objects));
+    expect(warnings.map(({ code }) => code)).toEqual(["javascript-removed"]);
+    expect((await accepted(pdf ?? new Uint8Array(), "refuse")).pdf).toBeNull();
+  });
+
   test("media that has a picture keeps it", async () => {
     const media = "/Subtype/RichMedia/RichMediaContent<</Assets(PAYLOAD)>>/F 4/AP<</N 21 0 R>>";
     const { pdf } = await accepted(contract({ ...annotation(media), ...picture }));
@@ -172,11 +301,60 @@ describe("an upload with", () => {
       3: `<</Type/Page/Parent 2 0 R/Contents 5 0 R/Resources<</Font<</F1 7 0 R/AF 7 0 R/JavaScript 7 0 R/A 7 0 R>>>>/Annots[${[
         "<</S/URI/URI(https://example.com)>>",
         "<</S/GoTo/D[4 0 R/Fit]/Next<</S/Named/N/LastPage>>>>",
+        "<</S/Thread/D 0>>",
       ]
         .map((action) => `<</Subtype/Link/Rect[0 0 9 9]/A ${action}>>`)
         .join("")}]>>`,
     });
     for (const policy of policies) expect(await accepted(upload, policy)).toMatchObject({ pdf: null, warnings: [] });
+  });
+
+  test("ordinary links are left alone, and not even looked for", async () => {
+    const addresses = [
+      "https://example.com/?next=javascript:alert%281%29",
+      "HTTP://example.com",
+      "mailto:a@example.com",
+      "tel:+49301234",
+      "ftp://example.com",
+      "example.com/a:b",
+      "www.example.com:8080/a",
+      "#page=2",
+      "",
+    ];
+    const links = addresses.map((uri) => `<</Subtype/Link/Rect[0 0 9 9]/A ${to(uri)}>>`).join("");
+    const opening = "/OpenAction<</S/GoTo/D[3 0 R/XYZ 0 0 0]/Next<</S/Named/N/LastPage>>>>/URI(https://example.com)";
+    const upload = contract({ ...catalog(opening), ...page(`/Annots[${links}]`) });
+    for (const policy of policies) expect(await accepted(upload, policy)).toMatchObject({ pdf: null, warnings: [] });
+    const file = openPdf(upload);
+    file.isSelfContained();
+    expect(mayHoldActiveContent(file)).toBe(false);
+  });
+
+  test("a click is a click, whichever trigger it has", async () => {
+    const upload = contract(
+      annotation(`/Subtype/Link/AA<</D ${to("https://a.example")}/U ${to("https://b.example")}>>`),
+    );
+    for (const policy of policies) expect(await accepted(upload, policy)).toMatchObject({ pdf: null, warnings: [] });
+  });
+
+  test("a layered drawing stays as it is, and so do transitions of pages, filters by their short name and structure", async () => {
+    const upload = contract({
+      ...catalog(`${layers}/StructTreeRoot 10 0 R`),
+      ...layered,
+      ...form("/OC 22 0 R"),
+      4: "<</Type/Page/Parent 2 0 R/Contents 6 0 R/Trans<</S/Wipe/D 1>>/Dur 5>>",
+      10: "<</Type/StructTreeRoot/K 11 0 R/Data 24 0 R>>",
+      11: "<</Type/StructElem/S/P/P 10 0 R/Ref[12 0 R]/K[12 0 R]>>",
+      12: "<</Type/StructElem/S/P/P 11 0 R>>",
+      24: "<</F/AHx/Length 2>>\nstream\n0>\nendstream",
+    });
+    for (const policy of policies) expect(await accepted(upload, policy)).toMatchObject({ pdf: null, warnings: [] });
+  });
+
+  test("a form that loses its pages of another file keeps its own content", async () => {
+    const drawn = { ...form("/Ref<</F(PAYLOAD.pdf)/Page 0>>"), 5: stream("q 1 0 0 1 100 100 cm /X Do Q") };
+    const { pdf } = await accepted(contract(drawn));
+    expect(render(pdf ?? new Uint8Array(), 1).at(150, 792 - 150)).toBe(0);
   });
 });
 
@@ -189,7 +367,8 @@ describe("a document that others signed", () => {
 
   test.each(policies)("is never altered (setting %s)", async (policy) => {
     const { certificates } = authority.seal;
-    const pdf = contract({ ...catalog(`/OpenAction ${script}/AF[${FILE}]`), ...files });
+    const opening = `/OpenAction ${script}/AF[${FILE}]/AA<</WC ${address}>>`;
+    const pdf = contract({ ...catalog(opening), ...form("/Ref<</F(PAYLOAD)>>"), ...files });
     const about = {
       at: new Date(Date.now() + 3_600_000).toISOString(),
       name: "A",
@@ -208,6 +387,8 @@ describe("a document that others signed", () => {
     expect(rewritten).toBeNull();
     expect(warnings.map(({ code }) => code)).toEqual([
       "javascript",
+      "automatic-link",
+      "external-content",
       "associated-files",
       ...(policy === "warn" ? [] : ["active-content-kept"]),
       "already-signed",
@@ -217,7 +398,8 @@ describe("a document that others signed", () => {
     if (policy === "warn") return;
     const codes = (await accepted(upload.subarray(0, upload.length - 20), policy)).warnings.map(({ code }) => code);
     const file = policy === "remove" ? "associated-files-removed" : "associated-files";
-    expect(codes).toEqual(["repaired", "signatures-removed", "javascript-removed", file, "form-fields"]);
+    const acts = ["javascript-removed", "automatic-link-removed", "external-content-removed"];
+    expect(codes).toEqual(["repaired", "signatures-removed", ...acts, file, "form-fields"]);
   });
 });
 
@@ -328,6 +510,25 @@ describe("costs no more than its size deserves:", () => {
       contract({ ...link("<</S/GoTo/Next 10 0 R>>"), 10: `[10 0 R 11 0 R ${script}]`, 11: "[10 0 R]" }),
     ],
     ["nesting", contract(link(`${"<</S/GoTo/Next".repeat(120)}${script}${">>".repeat(120)}`))],
+    [
+      "many triggers of long chains",
+      contract({
+        ...page(
+          `/Annots[${"<</Subtype/Link/Rect[0 0 9 9]/AA<</E<</Next 10 0 R>>/X<</Next 11 0 R>>>>>>".repeat(MANY)}]`,
+        ),
+        ...Object.fromEntries(Array.from({ length: MANY }, (_, n) => [12 + n, `<</S/Named/N/A/Next ${13 + n} 0 R>>`])),
+        10: "12 0 R",
+        11: `[${"12 0 R ".repeat(60)}]`,
+        [12 + MANY]: address,
+      }),
+    ],
+    [
+      "many addresses that are one long string",
+      contract({
+        ...page(`/Annots[${"<</Subtype/Link/Rect[0 0 9 9]/A<</S/URI/URI 10 0 R>>>>".repeat(MANY)}]`),
+        10: `(${" ".repeat(5_000_000)}javascript:1)`,
+      }),
+    ],
     [
       "many attached files on one list",
       contract({

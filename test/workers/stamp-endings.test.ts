@@ -8,7 +8,7 @@ import type { Drawing } from "../../workers/protocol.ts";
 import { stamp } from "../../workers/stamp.ts";
 import { type Authority, makeAuthority } from "../harness/authority.ts";
 import { rawPdf, samplePdf, whole } from "./pdf/samples.ts";
-import { stampFixtures } from "./stamp-fixtures.ts";
+import { lzw, stampFixtures } from "./stamp-fixtures.ts";
 import { judgeStamp, mupdf, poppler } from "./stamp-judging.ts";
 
 /** What pages leave open does not hide what is stamped on them; `npm run test:judges -- stamps` takes all pages and two more renderers. */
@@ -40,6 +40,11 @@ test.each([
   "a string in the last of several streams",
   "a stamp annotation over the page",
   "content in a filter for pictures",
+  "a length that is too long by 3",
+  "a length that ends in a string",
+  "an inline image as large as a scan",
+  "rows predicted as in pictures",
+  "a form too large to be read that leaves a layer open",
 ])("poppler and MuPDF show the stamp on a page with: %s", async (name) => {
   const fixture = fixtures.find((one) => one.name === name);
   if (!fixture) throw new Error(`no fixture is called ${name}`);
@@ -54,7 +59,7 @@ const page = (content: string, entries = ""): Uint8Array =>
     2: "<</Type/Pages/Kids[3 0 R]/Count 1>>",
     3: `<</Type/Page/Parent 2 0 R/MediaBox[0 0 200 200]/Contents 4 0 R${entries}>>`,
     4: `<</Length ${content.length}>>\nstream\n${content}\nendstream`,
-    5: "<</Length 20>>\nstream\n1 0 0 rg 0 0 9 9 re f\nendstream",
+    5: "<</Length 21>>\nstream\n1 0 0 rg 0 0 9 9 re f\nendstream",
     6: "<</Length 20>>\nstream\n/Tx BMC (a) Tj EMC  \nendstream",
     7: shape("700 w 0 100 m 200 100 l S"),
     8: shape("2 w 0 1 m 200 1 l S ".repeat(100)),
@@ -104,6 +109,32 @@ describe("what a page leaves open", () => {
     const found = ending(content);
     if (content.startsWith("q 1 0")) expect(found).toEqual({ ...clean, open: 1, closing: "\n" });
     else expect(found).toEqual({ ...clean, ...expected });
+  });
+
+  test.each([
+    ["q q BT 0 0 m", "Q ET n Q Q q", { open: 1, extra: 1 }],
+    ["/A BMC BX EMC", "EMC EMC /A BMC EX EX", { closing: "EMC " }],
+    ["BT 0 0 m", "q Q", { closing: "n ET " }],
+    ["1q % comment", "Q Q ET", { open: 1, extra: 3 }],
+    ["[ (a", "b) ] TJ q", { open: 1 }],
+    ["BI /W 4 /H 1", "/BPC 8 /CS /G ID abcd EI q", { open: 1 }],
+    ["BI /W 4 /H 1 /BPC 8 /CS /Own ID x EI q", "Q q", { open: 65, extra: 64 }],
+  ])("in streams one behind the other: %s | %s", (before, behind, expected) => {
+    const file = openPdf(manyPages(["[1000 0 R 1001 0 R]"], { 1000: plain(before), 1001: plain(behind) }));
+    const [first] = file.pages();
+    expect(first && endingOf(file, first)).toEqual({ ...clean, ...expected });
+  });
+
+  test("on pages of documents with layers, readers go on in what forms and patterns began", () => {
+    const layered = (catalog: string) => {
+      const file = openPdf(
+        manyPages(["1000 0 R"], { 1: `<</Type/Catalog/Pages 2 0 R${catalog}>>`, 1000: plain("q Q") }),
+      );
+      const [first] = file.pages();
+      return first && endingOf(file, first);
+    };
+    expect(layered("")).toEqual(clean);
+    expect(layered("/OCProperties<<>>")).toEqual({ ...clean, closing: "EMC ".repeat(4000) });
   });
 
   test.each([
@@ -184,19 +215,22 @@ describe("content that is too much to be ended", () => {
   test("a page too large to be read is refused; one that is here is stamped as if it were balanced, with transparency taken back", async () => {
     const pdf = page("");
     const padded = (megabytes: number) => deflated(`q ${" ".repeat(megabytes * 1024 * 1024)}`);
-    const [read, large] = [40, 65].map((size) => manyPages(["1000 0 R"], { 1000: padded(size) }));
-    if (!read || !large) throw new Error("two files");
+    const [read, close, large] = [40, 50, 65].map((size) => manyPages(["1000 0 R"], { 1000: padded(size) }));
+    if (!read || !close || !large) throw new Error("three files");
     expect(await inspect({ pdf: read, maxPages: 10 })).toMatchObject({ ok: true });
-    expect(await inspect({ pdf: large, maxPages: 10 })).toMatchObject({ ok: false, error: { code: "too-complex" } });
+    // What is accepted stays within what is read, however much is drawn on it.
+    for (const pdf of [close, large]) {
+      expect(await inspect({ pdf, maxPages: 10 })).toMatchObject({ ok: false, error: { code: "too-complex" } });
+    }
     const states = async (source: Uint8Array) => {
       const file = openPdf((await stamped(source, dot)).pdf);
       return file.dict(file.pages()[0]?.resources?.get("ExtGState"))?.map.size;
     };
-    expect([await states(pdf), await states(large)]).toEqual([undefined, 1]);
+    expect([await states(pdf), await states(close), await states(large)]).toEqual([undefined, undefined, 1]);
   });
 
   test("hundreds of large pages, as many as are read", async () => {
-    const contents = Array.from({ length: 240 }, (_, index) => `${1000 + index} 0 R`);
+    const contents = Array.from({ length: 180 }, (_, index) => `${1000 + index} 0 R`);
     const stream = deflated(`${"0 0 m 9 9 l S\n".repeat(30_000)}% ${" ".repeat(600_000)}\n`);
     const objects = contents.map((_, index) => [1000 + index, stream]);
     const pdf = manyPages(contents, Object.fromEntries(objects));
@@ -206,6 +240,45 @@ describe("content that is too much to be ended", () => {
     expect((await stamp({ pdf, drawings, watermark: null, at: AT })).ok).toBe(true);
     expect(process.cpuUsage().user - started).toBeLessThan(30_000_000);
   }, 60_000);
+
+  test("what pages share counts once, also beside content of their own", async () => {
+    const numbers = Array.from({ length: 450 }, (_, index) => index + 1001);
+    const own = numbers.map((number) => [number, plain(`q ${number} 0 m 9 9 l S Q`)]);
+    const shared = deflated(`q ${"0 0 m 9 9 l S\n".repeat(43_000)}Q`);
+    const pdf = manyPages(
+      numbers.map((number) => `[1000 0 R ${number} 0 R]`),
+      { 1000: shared, ...Object.fromEntries(own) },
+    );
+    const started = process.cpuUsage().user;
+    expect(await inspect({ pdf, maxPages: 1000 })).toMatchObject({ ok: true, value: { warnings: [], pdf: null } });
+    expect(process.cpuUsage().user - started).toBeLessThan(2_000_000);
+  });
+
+  const image = (
+    width: number,
+    height: number,
+    space: string,
+    filter = "/Fl",
+    data: (pixels: Buffer) => Uint8Array = (pixels) => deflateSync(pixels),
+  ) => {
+    const pixels = Buffer.alloc(width * height * (space === "RGB" ? 3 : 1), 200);
+    const entries = `q BI /W ${width} /H ${height} /BPC 8 /CS /${space} /F ${filter} ID `;
+    return `${entries}${Buffer.from(data(pixels)).toString("latin1")}\nEI Q\n`;
+  };
+  const lzwOf = (pixels: Buffer) => Buffer.from(lzw(pixels.toString("latin1")), "latin1");
+
+  test.each([
+    ["one inline image", image(2480, 3508, "G"), true],
+    ["strips in colour", image(2480, 64, "RGB").repeat(55), true],
+    ["LZW", image(2480, 2000, "G", "/LZW", lzwOf), true],
+    ["many times as large", image(9000, 9000, "RGB"), "too-complex"],
+    ["hundreds of them on a page", image(2480, 3508, "G").repeat(250), "too-complex"],
+  ])("a page that was scanned, %s", async (_name, content, answer) => {
+    const started = process.cpuUsage().user;
+    const found = await inspect({ pdf: page(content), maxPages: 10 });
+    expect(found.ok || found.error.code).toBe(answer);
+    expect(process.cpuUsage().user - started).toBeLessThan(5_000_000);
+  });
 
   test("content that pages share is read and completed once", async () => {
     const shared = `${"0 0 m 9 9 l S\n".repeat(1_000_000)}(`;

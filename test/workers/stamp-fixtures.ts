@@ -279,8 +279,45 @@ function others(): Record<string, Uint8Array> {
     "an isolated knockout group": ends("q /Faint gs BT", {
       page: "/Group<</S/Transparency/CS/DeviceRGB/I true/K true>>",
     }),
+    ...wrongLengths(),
+    "an inline image as large as a scan": ends(
+      `q 8 0 0 8 30 300 cm BI /W 2480 /H 3508 /BPC 8 /CS /G /F /Fl ID ${flate("\xe0".repeat(2480 * 3508))}\nEI Q q (`,
+    ),
+    "rows predicted as in pictures": one(
+      `/Filter/FlateDecode/DecodeParms<</Predictor 12/Columns ${bad.length}>>`,
+      flate(
+        `\x01${[...bad].map((char, at) => String.fromCharCode((char.charCodeAt(0) - (bad.charCodeAt(at - 1) || 0)) & 255)).join("")}`,
+      ),
+    ),
+    "a form too large to be read that leaves a layer open": drawing("X", {
+      20: stream(`${FORM}/Filter/FlateDecode`, flate(`${" ".repeat(65 * 1024 * 1024)}${LAYER}`)),
+    }),
     "names that are taken": ends("q (open", { resources: "/XObject<</Stamp44 9 0 R/Stamp45 9 0 R>>" }),
     "free text without an appearance": ends("", FREE_TEXT),
+  };
+}
+
+const BARE_FORM = "/Type/XObject/Subtype/Form/BBox[0 0 300 400]";
+const FORM = `${BARE_FORM}/Resources<</Properties<</Off 10 0 R>>>>`;
+const LAYER = "/OC /Off BDC q";
+const drawing = (form: string, objects: Record<number, string>): Uint8Array =>
+  ends(`/${form} Do`, { resources: `/XObject<</${form} 20 0 R>>`, objects });
+
+/** Readers differ in where these streams end. */
+function wrongLengths(): Record<string, Uint8Array> {
+  const made = (before: string, length: number | null, behind = ""): Uint8Array => {
+    const entry = length === null ? "" : `/Length ${length}`;
+    const objects = { 20: `<<${entry}>>\nstream\n${before}${behind}\nendstream` };
+    return document({ page: "/Contents 20 0 R", objects });
+  };
+  return {
+    "a length that is too long by 3": made(BASE, BASE.length + 3),
+    "a length that is too long by 300": made(BASE, BASE.length + 300),
+    "a length that is too long by 2000": made(BASE, BASE.length + 2000),
+    "a negative length": made(`${BASE}(`, -5, ") n q"),
+    "a length of nothing": made(`${BASE}(`, 0, ") n q"),
+    "a length that ends in a string": made(`${BASE}(`, BASE.length + 1, ") n q"),
+    "no length": made(`${BASE}(`, null, ") n q"),
   };
 }
 
@@ -300,6 +337,9 @@ function readInTwoWays(): Record<string, Uint8Array> {
   const image = (entries: string, data: string) => ends(`BI ${entries} /H 1 /BPC 8 /CS /G ${data} ${NOWHERE} q q`);
   const predicted = (predictor: number, row: string) =>
     one(`/Filter/FlateDecode/DecodeParms<</Predictor ${predictor}/Columns ${bad.length}>>`, flate(row));
+  // The string ends where codes are as long for everybody.
+  const late = lzw(`${`${NOWHERE} `.padEnd(250)}(${") n q ".repeat(40)}`);
+  const rows = (length: number): string => flate(bad.replace(new RegExp(`[^]{1,${length}}`, "g"), "\0$&"));
   const hidden = "\nEI (aaaaaaaaaaaaaaaaaaaaaaaaaaa";
   return {
     "content in a filter for pictures": one("/Filter/DCTDecode", "\xff\xd8\xff\xd9"),
@@ -319,14 +359,47 @@ function readInTwoWays(): Record<string, Uint8Array> {
     "a dictionary with operators": ends(`${NOWHERE} << /A q /B q q >>`),
     "a dictionary without its last value": ends("/P << /A (x) /B >> BDC EMC"),
     "endstream within the content": ends("q endstream Q"),
-    "a form that leaves a layer open": ends("/X Do", {
-      resources: "/XObject<</X 20 0 R>>",
+    "parameters of LZW that stand in no list": one("/Filter[/LZWDecode]/DecodeParms<</EarlyChange 0>>", late),
+    "parameters of LZW that stand in a list": one("/Filter/LZWDecode/DecodeParms[<</EarlyChange 0>>]", late),
+    "codes that grow two early": one("/Filter/LZWDecode/DecodeParms<</EarlyChange 2>>", late),
+    "a predictor above all others": predicted(16, `\0${bad}`),
+    "a predictor with more colours than any": one(
+      "/Filter/FlateDecode/DecodeParms<</Predictor 12/Colors 33/Columns 2>>",
+      rows(66),
+    ),
+    "a predictor of 32 bits": one(
+      "/Filter/FlateDecode/DecodeParms<</Predictor 12/BitsPerComponent 32/Columns 16>>",
+      rows(64),
+    ),
+    "a form that leaves a layer open": drawing("X", { 20: stream(FORM, LAYER) }),
+    "forms in forms, the last of which leaves a layer open": drawing("X", {
+      ...Object.fromEntries(
+        Array.from({ length: 18 }, (_, at) => [
+          20 + at,
+          stream(`${BARE_FORM}/Resources<</XObject<</X ${21 + at} 0 R>>>>`, "/X Do"),
+        ]),
+      ),
+      38: stream(FORM, LAYER),
+    }),
+    "a pattern that leaves a layer open": ends("/Pattern cs /P scn 0 0 9 9 re f", {
+      resources: "/Pattern<</P 20 0 R>>",
       objects: {
         20: stream(
-          "/Type/XObject/Subtype/Form/BBox[0 0 300 400]/Resources<</Properties<</Off 10 0 R>>>>",
-          "/OC /Off BDC q",
+          `${FORM.replace("/Type/XObject/Subtype/Form", "/Type/Pattern/PatternType 1/PaintType 1/TilingType 1")}/XStep 300/YStep 400`,
+          LAYER,
         ),
       },
+    }),
+    "a soft mask that leaves a layer open": drawing("X", {
+      20: stream(`${BARE_FORM}/Resources<</ExtGState<</M<</SMask<</S/Luminosity/G 21 0 R>>>>>>>>`, "/M gs"),
+      21: stream(`${FORM}/Group<</S/Transparency/CS/DeviceGray>>`, LAYER),
+    }),
+    "a glyph that leaves a layer open": drawing("X", {
+      20: stream(`${BARE_FORM}/Resources<</Font<</T 21 0 R>>>>`, "BT /T 9 Tf 9 9 Td (a) Tj ET"),
+      21:
+        "<</Type/Font/Subtype/Type3/FontBBox[0 0 1 1]/FontMatrix[1 0 0 1 0 0]/FirstChar 97/LastChar 97/Widths[1]" +
+        "/Encoding<</Differences[97/a]>>/CharProcs<</a 22 0 R>>/Resources<</Properties<</Off 10 0 R>>>>>>",
+      22: stream("", `1 0 d0 ${LAYER}`),
     }),
   };
 }

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { openPdf } from "../../workers/pdf/reader.ts";
 import type { Drawing } from "../../workers/protocol.ts";
 import { stamp } from "../../workers/stamp.ts";
-import { whole } from "./pdf/samples.ts";
+import { rawPdf, whole } from "./pdf/samples.ts";
 import { inkPng, png, solidPng } from "./pictures.ts";
 import { faultsOf, firstPictureOf, type Rendered, render, textOf, wordsOf } from "./rendering.ts";
 
@@ -394,6 +394,92 @@ describe("a real document", () => {
       ok: false,
       error: { code: "damaged" },
     });
+  });
+});
+
+describe("pages that share their resources", () => {
+  type Sharing = { resources: string; node?: string; objects?: Record<number, string> };
+  const names = (count: number): string =>
+    `<<${Array.from({ length: count }, (_, index) => `/I${index} 4 0 R`).join("")}>>`;
+  // What each page says, what the node above says, and what they refer to.
+  const ways: [string, (xObjects: string) => Sharing][] = [
+    ["as one object", (xObjects) => ({ resources: "/Resources 5 0 R", objects: { 5: `<</XObject${xObjects}>>` } })],
+    ["from the page tree", (xObjects) => ({ resources: "", node: `/Resources<</XObject${xObjects}>>` })],
+    ["in part", (xObjects) => ({ resources: "/Resources<</XObject 5 0 R>>", objects: { 5: xObjects } })],
+  ];
+
+  function sharing(count: number, { resources, node = "", objects = {} }: Sharing, content = "/I1 Do"): Uint8Array {
+    const pages = Array.from({ length: count }, (_, index) => 10 + index);
+    const page = `<</Type/Page/Parent 2 0 R/MediaBox[0 0 300 400]${resources}/Contents 3 0 R>>`;
+    const kids = pages.map((num) => `${num} 0 R`).join(" ");
+    return rawPdf({
+      1: "<</Type/Catalog/Pages 2 0 R>>",
+      2: `<</Type/Pages/Kids[${kids}]/Count ${count}${node}>>`,
+      3: `<</Length ${content.length}>>stream\n${content}\nendstream`,
+      4: "<</Type/XObject/Subtype/Form/BBox[0 0 1 1]/Length 0>>stream\n\nendstream",
+      ...objects,
+      ...Object.fromEntries(pages.map((num) => [num, page])),
+    });
+  }
+
+  const box = { x: 100, y: 100, width: 100, height: 100 };
+  const picture = (page: number, image: Uint8Array): Drawing => ({ kind: "image", image, page, ...box });
+
+  it.each(ways)("%s each show their own drawings", async (_, way) => {
+    const [black, grey] = [solidPng(10, 10, [0, 0, 0]), solidPng(10, 10, [128, 128, 128])];
+    const { pdf: once } = await stamped(sharing(3, way(names(3))), [picture(1, black), picture(2, grey)]);
+    const { pdf } = await stamped(once, [{ ...picture(2, black), y: 250 }]);
+    const shades = [1, 2, 3].map((page) => [150, 300].map((y) => render(pdf, page).at(150, y)));
+    expect(shades).toEqual([
+      [0, 255],
+      [128, 0],
+      [255, 255],
+    ]);
+  });
+
+  it.each(ways)("%s, thousands of them, can be drawn on again and again", async (_, way) => {
+    const image = solidPng(10, 10, [0, 0, 0]);
+    let pdf = sharing(500, way(names(4000)));
+    const drawings = Array.from({ length: 500 }, (_, index) => picture(index + 1, image));
+    for (let revision = 1; revision <= 3; revision++) {
+      const result = await stamp({ pdf, drawings, watermark: null, at: AT });
+      if (!result.ok) throw new Error(`revision ${revision}: ${result.error.code}`);
+      expect(result.value.tail.length).toBeLessThan(1_000_000);
+      pdf = whole(pdf, result.value.tail);
+    }
+  });
+
+  it("cannot draw what others put on them a second time, by names that could be foreseen", async () => {
+    const foreseen = Array.from({ length: 60 }, (_, num) => `/Stamp${num} Do`).join(" ");
+    const shared = { resources: "/Resources 5 0 R", objects: { 5: `<</XObject${names(3)}>>` } };
+    const before = sharing(2, shared, `q 300 0 0 100 0 0 cm ${foreseen} Q`);
+    const drawings = [1, 2].map((page) => ({ ...picture(page, solidPng(10, 10, [0, 0, 0])), y: 100 * page }));
+    const { pdf } = await stamped(before, drawings);
+    // At the bottom of the pages is what their content could draw.
+    const shades = [1, 2].map((page) => [150, 250, 350].map((y) => render(pdf, page).at(150, y)));
+    expect(shades).toEqual([
+      [0, 255, 255],
+      [255, 0, 255],
+    ]);
+  });
+
+  it("can be drawn on though the annotations are more than can be read", async () => {
+    // Three times 2.2 million units beside 0.9 million that are needed.
+    const junk = (units: number): string => `[${"[]".repeat(units / 3)}]`;
+    const notes = [20, 21, 22].map((num) => [num, `<</Subtype/Text/Rect[0 0 9 9]/X${junk(2_200_000)}>>`]);
+    const resources = "/Annots[20 0 R 21 0 R 22 0 R]/Resources<</XObject 5 0 R>>";
+    const objects = { 5: `<</X${junk(900_000)}>>`, ...Object.fromEntries(notes) };
+    const drawings = [1, 2].map((page) => picture(page, solidPng(10, 10, [0, 0, 0])));
+    const pdf = sharing(2, { resources, objects });
+    expect(await stamp({ pdf, drawings, watermark: null, at: AT })).toMatchObject({ ok: true });
+  });
+
+  it("of which earlier versions left a copy in every page can still be drawn on", async () => {
+    // 2.8 million units: more than an upload's pages may need.
+    const copy = `/Resources<</XObject${names(3)}/Copied[${"[]".repeat(1800)}]>>`;
+    const pdf = sharing(500, { resources: copy });
+    const result = await stamp({ pdf, drawings: [{ kind: "check", page: 1, ...box }], watermark: null, at: AT });
+    expect(result.ok).toBe(true);
   });
 });
 

@@ -25,16 +25,100 @@ export const SPARE = 64;
 const MIN_SEARCH = 16 * 1024 * 1024;
 
 /** What a stretch of content leaves open. */
-type Tally = { saves: number; restores: number; marks: number; sections: number; text: boolean; path: boolean };
-const nothing = (): Tally => ({ saves: 0, restores: 0, marks: 0, sections: 0, text: false, path: false });
+type Tally = {
+  saves: number;
+  restores: number;
+  marks: number;
+  sections: number;
+  /** Ends of marks and sections that were begun before it. */
+  marksEnded: number;
+  sectionsEnded: number;
+  /** Null when it neither begins nor ends one. */
+  text: boolean | null;
+  path: boolean | null;
+};
+const nothing = (): Tally => ({
+  saves: 0,
+  restores: 0,
+  marks: 0,
+  sections: 0,
+  marksEnded: 0,
+  sectionsEnded: 0,
+  text: null,
+  path: null,
+});
 
-/** `budget` also pays for ends of inline images. `too-many` things are open; `unclear` when readers may take parts of the content for something else altogether. */
-export function scanContent(bytes: Uint8Array, budget: Budget): Ending | "too-many" | "unclear" {
+/** A part of a page's content that begins and ends between two tokens. */
+export type Part = { length: number; own: Tally; doubtful: Tally; comment: boolean };
+
+/**
+ * `budget` also pays for ends of inline images, and without enough of it content is `too-large`. `too-many` things are open;
+ * `unclear` when readers may take parts of the content for something else altogether.
+ */
+export function scanContent(bytes: Uint8Array, budget: Budget): Ending | "too-large" | "too-many" | "unclear" {
+  return scanned(bytes, budget)?.ending() ?? "too-large";
+}
+
+/** Null when what stands behind the part may change how readers take it. */
+export function scanPart(bytes: Uint8Array, budget: Budget): Part | "too-large" | null {
+  const scan = scanned(bytes, budget);
+  return scan ? scan.part() : "too-large";
+}
+
+function scanned(bytes: Uint8Array, budget: Budget): Scan | null {
   const steps = 2 * bytes.length + MIN_SEARCH;
-  const search = { left: steps };
-  const ending = new Scan(bytes, search).ending();
+  const search = { left: steps, budget };
+  const scan = new Scan(bytes, search);
   budget.inflate -= steps - search.left;
-  return ending;
+  return search.left < 0 ? null : scan;
+}
+
+/** What parts leave open that stand one behind the other. */
+export function endingOfParts(parts: readonly Part[]): Ending | "too-many" {
+  const [own, doubtful] = [nothing(), nothing()];
+  for (const part of parts) {
+    follow(own, part.own);
+    add(doubtful, part.doubtful);
+  }
+  return endingFrom(own, doubtful, { comment: parts.at(-1)?.comment ?? false, completed: null, pictureLost: false });
+}
+
+function follow(tally: Tally, next: Tally): void {
+  const restored = Math.min(tally.saves, next.restores);
+  tally.saves += next.saves - restored;
+  tally.restores += next.restores - restored;
+  tally.marks = Math.max(0, tally.marks - next.marksEnded) + next.marks;
+  tally.sections = Math.max(0, tally.sections - next.sectionsEnded) + next.sections;
+  tally.text = next.text ?? tally.text;
+  tally.path = next.path ?? tally.path;
+}
+
+function add(tally: Tally, next: Tally): void {
+  tally.saves += next.saves;
+  tally.restores += next.restores;
+  tally.marks += next.marks;
+  tally.sections += next.sections;
+  tally.text ||= next.text;
+  tally.path ||= next.path;
+}
+
+function endingFrom(
+  own: Tally,
+  other: Tally,
+  { comment, ...rest }: { comment: boolean; completed: Uint8Array | null; pictureLost: boolean },
+): Ending | "too-many" {
+  const marks = own.marks + other.marks;
+  const sections = own.sections + other.sections;
+  // Every way of counting is provided for. Poppler draws nothing behind a restore too many, so that for each of these
+  // restores there is a save in front.
+  const open = own.saves + other.saves;
+  const extra = own.restores + other.restores + other.saves;
+  if (Math.max(open, extra, marks, sections) > MAX_OPEN) return "too-many";
+  const path = own.path || other.path ? "n " : "";
+  const text = own.text || other.text ? "ET " : "";
+  const line = comment && !rest.completed ? "\n" : "";
+  const closing = `${line}${path}${text}${"EMC ".repeat(marks)}${"EX ".repeat(sections)}`;
+  return { open, extra, closing, ...rest };
 }
 
 class Scan {
@@ -93,18 +177,14 @@ class Scan {
       const end = `${this.#missing ?? ""}\n${closers.toReversed().join(" ")}\n`;
       completed = Buffer.concat([this.#bytes, Buffer.from(end, "latin1")]);
     }
-    const marks = own.marks + other.marks;
-    const sections = own.sections + other.sections;
-    // Every way of counting is provided for. Poppler draws nothing behind a restore too many, so that for each of these
-    // restores there is a save in front.
-    const open = own.saves + other.saves;
-    const extra = own.restores + other.restores + other.saves;
-    if (Math.max(open, extra, marks, sections) > MAX_OPEN) return "too-many";
-    const path = own.path || other.path ? "n " : "";
-    const text = own.text || other.text ? "ET " : "";
-    const line = this.#comment && !completed ? "\n" : "";
-    const closing = `${line}${path}${text}${"EMC ".repeat(marks)}${"EX ".repeat(sections)}`;
-    return { open, extra, closing, completed, pictureLost: this.#pictureLost };
+    return endingFrom(own, other, { comment: this.#comment, completed, pictureLost: this.#pictureLost });
+  }
+
+  part(): Part | null {
+    const broken = this.#missing !== null || this.#brackets.length > 0 || this.#cut >= 0 || this.#image >= 0;
+    // An image whose end was only looked for may end in what follows.
+    if (broken || this.#unclear || this.#tooMany || this.#spared) return null;
+    return { length: this.#bytes.length, own: this.#tally, doubtful: this.#doubtful, comment: this.#comment };
   }
 
   /** @returns where to go on */
@@ -191,12 +271,12 @@ class Scan {
       if (first === 0x42 && second === 0x54) tally.text = true;
       else if (first === 0x45 && second === 0x54) tally.text = false;
       else if (first === 0x42 && second === 0x58) tally.sections++;
-      else if (first === 0x45 && second === 0x58) tally.sections = Math.max(0, tally.sections - 1);
+      else if (first === 0x45 && second === 0x58) endSection(tally);
       else if (first === 0x72 && second === 0x65) tally.path = true;
       else if (second === 0x2a && "fBb".includes(String.fromCharCode(first))) tally.path = false;
       else if (first === 0x42 && second === 0x49) this.#image = end;
     } else if (third === 0x43) {
-      if (first === 0x45 && second === 0x4d) tally.marks = Math.max(0, tally.marks - 1);
+      if (first === 0x45 && second === 0x4d) endMark(tally);
       else if (first === 0x42 && (second === 0x4d || second === 0x44)) tally.marks++;
     }
     return end;
@@ -249,6 +329,16 @@ class Scan {
     }
     return this.#bytes.length;
   }
+}
+
+function endMark(tally: Tally): void {
+  if (tally.marks > 0) tally.marks--;
+  else tally.marksEnded++;
+}
+
+function endSection(tally: Tally): void {
+  if (tally.sections > 0) tally.sections--;
+  else tally.sectionsEnded++;
 }
 
 const isPathLetter = (byte: number): boolean =>

@@ -2,7 +2,7 @@
  * Content streams (ISO 32000-1 §7.8.2) as far as drawing behind them needs: what does the page leave open, so that what
  * is drawn after it would not be seen, or not as it should be?
  */
-import { type Ending, SPARE, scanContent } from "./content-scan.ts";
+import { type Ending, endingOfParts, type Part, SPARE, scanContent, scanPart } from "./content-scan.ts";
 import { decodeStream } from "./filters.ts";
 import { type PdfDict, PdfError, PdfName, type PdfObject, PdfStream } from "./objects.ts";
 import type { Budget } from "./parser.ts";
@@ -11,20 +11,31 @@ import type { PdfFile, PdfPage } from "./reader.ts";
 /** `too-large` to be read; `too-many` things are open; `unclear` how readers take it. */
 export type UnknownEnding = "too-large" | "too-many" | "unclear";
 
-/** Bytes of one page, decoded. */
-const MAX_CONTENT = 64 * 1024 * 1024;
-/** Bytes of all pages of a file, decoded; content that several pages share counts once. The same when it is looked at and when it is drawn on. */
-const MAX_TOTAL = 256 * 1024 * 1024;
+/** Bytes of one page and of all pages of a file, decoded; a stream that several pages share counts once in a file. */
+type Bounds = { page: number; total: number };
+const WHEN_DRAWN_ON: Bounds = { page: 64 * 1024 * 1024, total: 256 * 1024 * 1024 };
+/** Less than when it is drawn on: what stamps add to an accepted document must not take it over the bounds. */
+const AT_UPLOAD: Bounds = { page: 48 * 1024 * 1024, total: 192 * 1024 * 1024 };
 /** Of completed content that is kept in case other pages share it. */
 const MAX_KEPT = 64 * 1024 * 1024;
 /** Saves, restores, marks and sections, each, of what is accepted. */
 const MAX_OPEN = 4000;
 const MAX_FILTERS = 4;
-const MAX_FORM_DEPTH = 16;
+/** Ends of marked content that may be open in what a page draws with; readers pass over those too many. */
+const SPARE_MARKS = "EMC ".repeat(MAX_OPEN);
 const SEPARATOR = Buffer.from("\n");
 const FILTERS = new Set(
   "FlateDecode Fl LZWDecode LZW ASCII85Decode A85 ASCIIHexDecode AHx RunLengthDecode RL".split(" "),
 );
+const isPredictor = (filter: PdfObject | undefined): boolean =>
+  filter instanceof PdfName && /^(Fl(ateDecode)?|LZW(Decode)?)$/.test(filter.value);
+/** The values of parameters of filters (ISO 32000-1 Table 8), the one that holds without any first. */
+const AGREED: Readonly<Record<string, readonly PdfObject[]>> = {
+  Predictor: [1, 2, 10, 11, 12, 13, 14, 15],
+  EarlyChange: [1, 0],
+  Colors: [1, 2, 3, 4],
+  BitsPerComponent: [8, 1, 2, 4, 16],
+};
 /** What content counts as that is not known: most is balanced. */
 export const UNKNOWN: Ending = {
   open: SPARE,
@@ -36,11 +47,15 @@ export const UNKNOWN: Ending = {
 
 type Reading = {
   budget: Budget;
+  /** Of one page. */
+  largest: number;
   kept: number;
+  /** Null for what is only understood together with the streams around it. */
+  parts: Map<PdfStream, Part | "unclear" | null>;
   /** By what /Contents refers to: a stream or a list of them. */
   known: Map<PdfObject, Ending | UnknownEnding>;
-  /** Forms, and lists of XObjects, and whether marked content may be open at the end of one of them. */
-  forms: Map<PdfStream | PdfDict, boolean>;
+  /** What pages draw with, and lists of it, as far as it was looked at. */
+  drawn: Set<PdfStream | PdfDict>;
 };
 /** The file's own budget is for what cannot be done without; this is read on top of it. */
 const readings = new WeakMap<PdfFile, Reading>();
@@ -50,43 +65,90 @@ const readings = new WeakMap<PdfFile, Reading>();
  * content: documents that were accepted must stay stampable.
  */
 export function endingOf(file: PdfFile, page: PdfPage): Ending | UnknownEnding {
-  const reading = readings.get(file) ?? {
-    budget: { objects: 0, scan: 0, inflate: MAX_TOTAL },
-    kept: 0,
-    known: new Map(),
-    forms: new Map(),
-  };
-  readings.set(file, reading);
-  const contents = contentsOf(file, page);
-  let ending = reading.known.get(contents);
-  if (ending === undefined) {
-    ending = read(file, contents, reading.budget);
-    const size = typeof ending === "string" ? 0 : (ending.completed?.length ?? 0);
-    if (reading.kept + size <= MAX_KEPT) {
-      reading.kept += size;
-      reading.known.set(contents, ending);
-    }
-  }
-  // In MuPDF and Ghostscript a layer that a form begins goes on behind it.
-  const layered = typeof ending !== "string" && file.dict(file.catalog.get("OCProperties")) !== null;
-  return layered && formsLeaveMarks(file, page.resources, reading) ? "unclear" : ending;
+  const ending = ownEnding(file, page, readingOf(file, WHEN_DRAWN_ON));
+  // In MuPDF and Ghostscript a layer goes on that began in a form, a pattern, a glyph or a mask.
+  return typeof ending === "string" || !isLayered(file)
+    ? ending
+    : { ...ending, closing: `${ending.closing}${SPARE_MARKS}` };
 }
 
-function read(file: PdfFile, contents: PdfObject, budget: Budget): Ending | UnknownEnding {
+const isLayered = (file: PdfFile): boolean => file.dict(file.catalog.get("OCProperties")) !== null;
+
+/** The bounds count when the file is read for the first time. */
+function readingOf(file: PdfFile, { page, total }: Bounds): Reading {
+  const reading = readings.get(file) ?? {
+    budget: { objects: 0, scan: 0, inflate: total },
+    largest: page,
+    kept: 0,
+    parts: new Map(),
+    known: new Map(),
+    drawn: new Set(),
+  };
+  readings.set(file, reading);
+  return reading;
+}
+
+function ownEnding(file: PdfFile, page: PdfPage, reading: Reading): Ending | UnknownEnding {
+  const contents = contentsOf(file, page);
+  const known = reading.known.get(contents);
+  if (known !== undefined) return known;
+  const ending = read(file, streamsOf(file, contents), reading);
+  const size = typeof ending === "string" ? 0 : (ending.completed?.length ?? 0);
+  if (reading.kept + size <= MAX_KEPT) {
+    reading.kept += size;
+    reading.known.set(contents, ending);
+  }
+  return ending;
+}
+
+function read(file: PdfFile, streams: readonly PdfStream[], reading: Reading): Ending | UnknownEnding {
+  const parts: Part[] = [];
+  let room = reading.largest;
+  for (const stream of streams) {
+    const part = partOf(file, stream, reading, --room);
+    if (typeof part === "string") return part;
+    if (!part) return readAsOne(file, streams, reading);
+    room -= part.length;
+    if (room < 0) return "too-large";
+    parts.push(part);
+  }
+  return endingOfParts(parts);
+}
+
+/** Most streams are understood on their own, and then read once however many pages share them. */
+function partOf(
+  file: PdfFile,
+  stream: PdfStream,
+  { parts, budget }: Reading,
+  room: number,
+): Part | UnknownEnding | null {
+  const known = parts.get(stream);
+  if (known !== undefined) return known;
+  const bytes = decoded(file, stream, budget, room);
+  const part =
+    bytes === "too-large" || bytes === "unclear" ? bytes : isPredicted(file, stream) ? null : scanPart(bytes, budget);
+  if (part !== "too-large") parts.set(stream, part);
+  return part;
+}
+
+function readAsOne(file: PdfFile, streams: readonly PdfStream[], { budget, largest }: Reading): Ending | UnknownEnding {
   const parts: Uint8Array[] = [];
-  let room = MAX_CONTENT;
-  for (const stream of streamsOf(file, contents)) {
-    if (--room < 0 || budget.inflate <= 0) return "too-large";
-    const part = decoded(file, stream, budget, room);
+  let room = largest;
+  for (const stream of streams) {
+    const part = decoded(file, stream, budget, --room);
     if (typeof part === "string") return part;
     room -= part.length;
     parts.push(part, SEPARATOR);
   }
-  return scanContent(parts.length === 2 && parts[0] ? parts[0] : Buffer.concat(parts), budget);
+  const whole = parts.length === 2 && parts[0] ? parts[0] : Buffer.concat(parts);
+  const ending = scanContent(whole, budget);
+  if (typeof ending === "string" || !streams.some((stream) => isPredicted(file, stream))) return ending;
+  return { ...ending, completed: ending.completed ?? whole };
 }
 
 function decoded(file: PdfFile, stream: PdfStream, budget: Budget, room: number): Uint8Array | "too-large" | "unclear" {
   if (!isPlainlyStored(file, stream.dict)) return "unclear";
+  if (room < 0 || budget.inflate <= 0) return "too-large";
   const faults = { unclear: false };
   try {
     const bytes = decodeStream(file, stream, budget, room, faults);
@@ -106,41 +168,76 @@ function isPlainlyStored(file: PdfFile, dict: PdfDict): boolean {
   const filter = file.resolve(dict.get("Filter"));
   if (filter === null) return true;
   const list = Array.isArray(filter) ? filter.map((item) => file.resolve(item)) : [filter];
+  if (list.length > MAX_FILTERS || !list.every((item) => item instanceof PdfName && FILTERS.has(item.value)))
+    return false;
+  const sameShape = Array.isArray(file.resolve(dict.get("DecodeParms"))) === Array.isArray(filter);
+  return parmsOf(file, dict).every(
+    (parm, index) =>
+      !parm || !changesDecoding(file, parm) || (sameShape && isPredictor(list[index]) && isAgreedOn(file, parm)),
+  );
+}
+
+function parmsOf(file: PdfFile, dict: PdfDict): (PdfDict | null)[] {
   const parms = file.resolve(dict.get("DecodeParms"));
-  const sameShape = parms === null || Array.isArray(parms) === Array.isArray(filter);
-  if (list.length > MAX_FILTERS || (!sameShape && predicts(file, parms))) return false;
-  return list.every((item) => item instanceof PdfName && FILTERS.has(item.value));
+  return (Array.isArray(parms) ? parms : [parms]).map((item) => file.dict(item));
 }
 
-function predicts(file: PdfFile, parms: PdfObject): boolean {
-  const list = Array.isArray(parms) ? parms : [parms];
-  return list.some((item) => (file.number(file.dict(item)?.get("Predictor")) ?? 1) !== 1);
+/** Is anything else decoded with these than without them? */
+const changesDecoding = (file: PdfFile, parm: PdfDict): boolean =>
+  ["Predictor", "EarlyChange"].some((key) => (file.resolve(parm.get(key)) ?? 1) !== 1);
+
+/** Do readers decode the same with these, as far as is known? */
+function isAgreedOn(file: PdfFile, parm: PdfDict): boolean {
+  const columns = file.resolve(parm.get("Columns")) ?? 1;
+  return (
+    Number.isInteger(columns) &&
+    Object.entries(AGREED).every(([key, values]) => values.includes(file.resolve(parm.get(key)) ?? values[0] ?? null))
+  );
 }
 
-/** Whether marked content may be open at the end of a form that these resources, or those of such forms, name. */
-function formsLeaveMarks(file: PdfFile, resources: PdfDict | null, reading: Reading, depth = 0): boolean {
-  const objects = file.dict(resources?.get("XObject"));
-  if (!objects || depth > MAX_FORM_DEPTH) return false;
-  const known = reading.forms.get(objects);
-  if (known !== undefined) return known;
-  // Forms may name themselves.
-  reading.forms.set(objects, false);
-  let found = false;
-  for (const item of objects.map.values()) {
-    const form = file.stream(item);
-    if (!form || file.name(form.dict.get("Subtype")) !== "Form") continue;
-    const leaves = reading.forms.get(form) ?? leavesMarks(file, form, reading.budget);
-    reading.forms.set(form, leaves);
-    found = formsLeaveMarks(file, file.dict(form.dict.get("Resources")), reading, depth + 1) || leaves || found;
+/** Written anew when it is drawn on, as it was decoded here: few readers were made with predictors of content in mind. */
+const isPredicted = (file: PdfFile, { dict }: PdfStream): boolean =>
+  parmsOf(file, dict).some((parm) => parm && changesDecoding(file, parm));
+
+/**
+ * Whether marked content may be open at the end of something that content with these resources, or those of such things, may
+ * draw. What is too much to be read may: `SPARE_MARKS` are for that.
+ */
+function leavesMarks(file: PdfFile, resources: PdfDict | null, reading: Reading): boolean {
+  const { drawn, budget, largest } = reading;
+  const waiting = [resources];
+  while (waiting.length > 0) {
+    const { streams, fonts } = drawnWith(file, waiting.pop() ?? null, drawn);
+    waiting.push(...fonts.map((font) => file.dict(font.get("Resources"))));
+    for (const stream of streams) {
+      if (drawn.has(stream)) continue;
+      drawn.add(stream);
+      waiting.push(file.dict(stream.dict.get("Resources")));
+      const bytes = decoded(file, stream, budget, largest);
+      if (bytes === "unclear") return true;
+      const ending = bytes === "too-large" ? null : scanContent(bytes, budget);
+      if (typeof ending === "string" || ending?.closing.includes("EMC")) return true;
+    }
   }
-  reading.forms.set(objects, found);
-  return found;
+  return false;
 }
 
-function leavesMarks(file: PdfFile, form: PdfStream, budget: Budget): boolean {
-  const bytes = budget.inflate <= 0 ? "too-large" : decoded(file, form, budget, MAX_CONTENT);
-  const ending = typeof bytes === "string" ? bytes : scanContent(bytes, budget);
-  return typeof ending === "string" ? ending !== "too-large" : ending.closing.includes("EMC");
+/** Forms, patterns, soft masks and glyphs, from lists that were not `seen` yet. */
+function drawnWith(file: PdfFile, resources: PdfDict | null, seen: Set<PdfStream | PdfDict>) {
+  const listed = (owner: PdfDict | null, kind: string): PdfObject[] => {
+    const list = file.dict(owner?.get(kind));
+    if (!list || seen.has(list)) return [];
+    seen.add(list);
+    return [...list.map.values()];
+  };
+  const forms = listed(resources, "XObject").filter(
+    (item) => file.name(file.stream(item)?.dict.get("Subtype")) === "Form",
+  );
+  const masks = listed(resources, "ExtGState").map((item) => file.dict(file.dict(item)?.get("SMask"))?.get("G"));
+  const fonts = listed(resources, "Font").flatMap((item) => file.dict(item) ?? []);
+  const glyphs = fonts.flatMap((font) => listed(font, "CharProcs"));
+  const streams = [...forms, ...masks, ...glyphs, ...listed(resources, "Pattern")];
+  return { streams: streams.flatMap((item) => file.stream(item) ?? []), fonts };
 }
 
 /**
@@ -153,8 +250,10 @@ export function requireContent(file: PdfFile, page: PdfPage): void {
     // Such streams could be made to need each other, and be read or not depending on what was read before.
     if (file.stream(dict.get("Length"))) throw new PdfError("damaged", "the length of a stream is no number");
   }
-  const ending = endingOf(file, page);
-  if (ending === "unclear") {
+  const reading = readingOf(file, AT_UPLOAD);
+  const ending = ownEnding(file, page, reading);
+  // What leaves a layer open may be drawn more often than there are marks to spare.
+  if (ending === "unclear" || (isLayered(file) && leavesMarks(file, page.resources, reading))) {
     throw new PdfError("damaged", `programs differ in how they read the content of page ${page.index + 1}`);
   }
   // What it leaves open nobody would know.

@@ -3,7 +3,7 @@ import { inflateSync } from "node:zlib";
 import { isText, plainLength } from "./content-stream.ts";
 import { PdfDict, PdfError, PdfName, type PdfObject } from "./objects.ts";
 import { lzw } from "./older-filters.ts";
-import { isSpace, Parser } from "./parser.ts";
+import { type Budget, isSpace, Parser } from "./parser.ts";
 
 /**
  * The place behind `EI`, and whether it is certain; `lost` when the content breaks off within the data, `cut` when only
@@ -11,10 +11,17 @@ import { isSpace, Parser } from "./parser.ts";
  */
 export type ImageEnd = { end: number; certain: boolean } | "lost" | "cut" | "unclear";
 
-/** Steps that may still be spent on ends of the images of one page. */
-export type Search = { left: number };
+/** Steps that may still be spent on ends of the images of one page, below none when they did not suffice; `budget` pays for what is decoded. */
+export type Search = { left: number; budget: Budget };
 
+/** Decoded bytes of an image that says nothing of its size, and of any image. */
 const MAX_DATA = 4 * 1024 * 1024;
+const MAX_PICTURE = 64 * 1024 * 1024;
+/** Bytes that are decoded in the time in which one is scanned (measured). */
+const INFLATED_PER_STEP = 8;
+const UNPACKED_PER_STEP = 2;
+/** Components of a pixel in any colour space of an inline image but those with inks of their own. */
+const MAX_COMPONENTS = 4;
 /** Steps that an image costs at least, and one that must be inflated or the like. */
 const STEPS = 100;
 const STEPS_TO_DECODE = 1000;
@@ -167,23 +174,43 @@ function asNeeded(
   const decoded = decode(data, dict, search);
   if (decoded === null || decoded === "unclear") return decoded;
   const { length, from } = decoded;
-  search.left -= length + from;
+  search.left -= from;
   const single = !Array.isArray(entry(dict, "F", "Filter"));
   const exact = single && plainLength(dict.clone().delete("F").delete("Filter")) === length;
   return exact || !holdsEnd(data, 0, from) ? from : "unclear";
 }
 
-function inflated(data: Uint8Array, _dict: PdfDict, search: Search): Decoded | null | "unclear" {
+/** Bytes that the data may come to when it is decoded, with one more a row for predictors. */
+function mostOf(dict: PdfDict): number {
+  const [width, height] = [entry(dict, "W", "Width"), entry(dict, "H", "Height")];
+  const bits = entry(dict, "BPC", "BitsPerComponent") ?? 1;
+  if (typeof width !== "number" || typeof height !== "number" || typeof bits !== "number") return MAX_DATA;
+  const size = plainLength(dict.clone().delete("F").delete("Filter")) ?? (width * bits * MAX_COMPONENTS * height) / 8;
+  return Math.min(Math.max(Math.ceil(size + height) || 0, MAX_DATA), MAX_PICTURE);
+}
+
+/** What is decoded takes time from all pages together: a page may well be one large picture, and no file is many of them. */
+function pay(search: Search, steps: number): void {
+  search.budget.inflate -= Math.ceil(steps);
+  if (search.budget.inflate < 0) search.left = -1;
+}
+
+function inflated(data: Uint8Array, dict: PdfDict, search: Search): Decoded | null | "unclear" {
+  const most = mostOf(dict);
   try {
-    const result: unknown = inflateSync(data, { info: true, maxOutputLength: MAX_DATA });
+    const result: unknown = inflateSync(data, { info: true, maxOutputLength: most });
     if (typeof result !== "object" || result === null || !("buffer" in result && "engine" in result)) return null;
     const { buffer, engine } = result;
     if (!(buffer instanceof Uint8Array) || typeof engine !== "object" || engine === null) return null;
+    pay(search, buffer.length / INFLATED_PER_STEP);
     return "bytesWritten" in engine ? { length: buffer.length, from: Number(engine.bytesWritten) } : null;
   } catch (error) {
     // How far it came is not known.
     search.left -= data.length;
-    return error instanceof Error && "code" in error && error.code === "ERR_BUFFER_TOO_LARGE" ? "unclear" : null;
+    pay(search, most / INFLATED_PER_STEP);
+    if (!(error instanceof Error && "code" in error && error.code === "ERR_BUFFER_TOO_LARGE")) return null;
+    if (most === MAX_PICTURE) search.left = -1;
+    return "unclear";
   }
 }
 
@@ -191,13 +218,17 @@ function unpacked(data: Uint8Array, dict: PdfDict, search: Search): Decoded | nu
   const parms = entry(dict, "DP", "DecodeParms");
   const first = Array.isArray(parms) ? parms[0] : parms;
   const early = !(first instanceof PdfDict && first.get("EarlyChange") === 0);
+  const most = mostOf(dict);
   try {
-    const { bytes, end } = lzw(data, MAX_DATA, early, { unclear: false });
+    const { bytes, end } = lzw(data, most, early, { unclear: false });
+    pay(search, bytes.length / UNPACKED_PER_STEP);
     if (end < 0) search.left -= data.length;
     return end < 0 ? null : { length: bytes.length, from: end };
   } catch (error) {
-    if (error instanceof PdfError) return "unclear";
-    throw error;
+    if (!(error instanceof PdfError)) throw error;
+    pay(search, most / UNPACKED_PER_STEP);
+    if (most === MAX_PICTURE) search.left = -1;
+    return "unclear";
   }
 }
 

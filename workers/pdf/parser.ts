@@ -1,4 +1,5 @@
 /** Reads objects out of bytes (ISO 32000-1 §7.2, §7.3), with limits on depth, count and size. */
+import { dangerOf } from "./active-content-uri.ts";
 import { PdfDict, PdfError, PdfName, type PdfObject, PdfRef, PdfStream, PdfString } from "./objects.ts";
 
 /** Shared by everything read from one file, so that many small abuses add up to a refusal. */
@@ -18,11 +19,12 @@ export function spend(budget: Budget, units: number): void {
 }
 
 /**
- * Units that what is kept of a file may cost: of most files, of which a thread holds several at once, and of the one that is
- * gone through as a whole. The worst that could be made of it takes less than 850 MB of a thread's 1024.
+ * Units that what is kept of a file may cost: of any file at first, of the one that a task is about (`makeRoom`), and of that
+ * one with two of its earlier states. The worst that could be made of it takes less than 900 MB of a thread's 1024.
  */
 export const MAX_KEPT = 2_500_000;
 export const MAX_KEPT_WHOLE = 7_000_000;
+export const MAX_KEPT_TOGETHER = 12_000_000;
 /** Units of reading in a file; most of it is not kept. */
 export const MAX_WORK = 16_000_000;
 
@@ -85,11 +87,11 @@ function textBetween(bytes: Uint8Array, start: number, end: number): string {
   return text;
 }
 
-// Types of actions and annotations, and keys under which scripts and files stand.
+// Types of actions and annotations, and keys under which scripts, files and what acts without a click stand.
 const TELLING = new Set(
   (
     "JavaScript JS Launch SubmitForm ResetForm ImportData GoToR GoToE Rendition Movie Sound RichMedia RichMediaExecute " +
-    "GoTo3DView 3D Screen FileAttachment EmbeddedFiles EF AF"
+    "GoTo3DView 3D Screen FileAttachment EmbeddedFiles EF AF AA NA Thread SetOCGState Hide Trans Projection Ref"
   ).split(" "),
 );
 
@@ -101,7 +103,9 @@ export class Parser {
   highest = 0;
   /** Whether a dictionary held a key twice: readers differ in which value they take. */
   ambiguous = false;
-  /** Whether a name was read that active content and attachments cannot do without (`active-content.ts`). */
+  /** Whether a stream's /Length was missing or wrong: readers differ in where such a stream ends. */
+  lengthWrong = false;
+  /** Whether something was read that active content and attachments cannot do without (`active-content.ts`). */
   mayAct = false;
   /** Units that were spent, and how many of them this parser may spend at most. */
   spent = 0;
@@ -394,7 +398,10 @@ export class Parser {
       this.skip();
       if (this.peek() === 0x3e && this.peek(1) === 0x3e) continue;
       if (result.has(key)) this.ambiguous = true;
-      result.set(key, this.object(depth + 1));
+      const value = this.object(depth + 1);
+      // Nearly every document has ordinary ones.
+      if (key === "URI" && !(value instanceof PdfString && dangerOf(value) === null)) this.mayAct = true;
+      result.set(key, value);
     }
   }
 
@@ -415,6 +422,8 @@ export class Parser {
     if (!(object instanceof PdfDict)) return object;
     this.skip();
     if (!this.keyword("stream")) return object;
+    // Its data may lie in a file.
+    if (object.has("F")) this.mayAct = true;
     if (this.peek() === 13) this.pos++;
     if (this.peek() === 10) this.pos++;
     return new PdfStream(object, this.#streamBytes(length(object)));
@@ -439,7 +448,8 @@ export class Parser {
       while (isSpace(this.peek())) this.pos++;
       if (this.keyword("endstream")) return this.bytes.subarray(start, start + length);
     }
-    // A wrong or missing /Length: the data ends before the next `endstream` and its end of line.
+    this.lengthWrong = true;
+    // The data ends before the next `endstream` and its end of line.
     const view = Buffer.from(this.bytes.buffer, this.bytes.byteOffset, this.end);
     const found = view.indexOf("endstream", start, "latin1");
     this.#budget.scan -= (found < 0 ? this.end : found) - start;

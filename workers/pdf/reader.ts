@@ -2,7 +2,7 @@
 import { decodeStream } from "./filters.ts";
 import { ObjectSource, type PdfDict, PdfError, type PdfObject, PdfRef, PdfStream } from "./objects.ts";
 import { type PdfPage, walkPages } from "./pages.ts";
-import { type Budget, MAX_KEPT, MAX_KEPT_WHOLE, MAX_WORK, Parser, spend } from "./parser.ts";
+import { type Budget, MAX_KEPT, MAX_KEPT_TOGETHER, MAX_KEPT_WHOLE, MAX_WORK, Parser, spend } from "./parser.ts";
 import { readXref, type Xref, type XrefEntry } from "./xref.ts";
 
 export type { PdfPage } from "./pages.ts";
@@ -54,16 +54,17 @@ export class PdfFile extends ObjectSource {
   readonly #unpacked = new Unpacked((ref) => this.#readUnpacked(ref)?.object ?? null);
   #pages: PdfPage[] | null = null;
   #mayAct = false;
-  /** Units for what may still be kept, and what `makeRoom` adds to them. */
-  #room: number;
-  #moreRoom = MAX_KEPT_WHOLE - MAX_KEPT;
+  /** Units for what may be kept, and for what is. */
+  #most: number;
+  #kept: number;
 
-  constructor(bytes: Uint8Array) {
+  constructor(bytes: Uint8Array, most = MAX_KEPT) {
     super();
     this.bytes = bytes;
     this.#budget = { objects: MAX_WORK, scan: 2 * bytes.length + 1024 * 1024, inflate: 256 * 1024 * 1024 };
     this.#xref = readXref(bytes, this.#budget);
-    this.#room = MAX_KEPT - this.#xref.kept;
+    this.#most = most;
+    this.#kept = this.#xref.kept;
     this.trailer = this.#xref.trailer;
     this.startXref = this.#xref.startXref;
     this.xrefKind = this.#xref.kind;
@@ -98,13 +99,26 @@ export class PdfFile extends ObjectSource {
   }
 
   override makeRoom(): void {
-    this.#room += this.#moreRoom;
-    this.#moreRoom = 0;
+    this.#most = Math.max(this.#most, MAX_KEPT_WHOLE);
   }
 
+  /** Units that it costs to keep what was read so far. */
+  get kept(): number {
+    return this.#kept;
+  }
+
+  /**
+   * The file as it was when it ended here. Two of its earlier states may be in use at a time: they share what room it leaves.
+   * @throws PdfError as `openPdf`
+   */
+  earlier(end: number): PdfFile {
+    return new PdfFile(this.bytes.subarray(0, end), (MAX_KEPT_TOGETHER - this.#kept) / 2);
+  }
+
+  /** What does not fit is not kept, so that there is room for less than that all the same. */
   #keep({ spent }: Parser): void {
-    this.#room -= spent;
-    if (this.#room < 0) throw new PdfError("too-complex", "too many objects");
+    if (this.#kept + spent > this.#most) throw new PdfError("too-complex", "too many objects");
+    this.#kept += spent;
   }
 
   #inUse(ref: PdfRef): Entry | null {
@@ -192,7 +206,7 @@ export class PdfFile extends ObjectSource {
     return this.#xref.sections.reduce((most, { size }) => Math.max(most, size), 0);
   }
 
-  /** Whether a name stands anywhere without which nothing acts or is attached; known once `isSelfContained` was asked. */
+  /** As `Parser.mayAct`, of the whole file; known once `isSelfContained` was asked. */
   get mayAct(): boolean {
     return this.#mayAct;
   }
@@ -234,7 +248,7 @@ export class PdfFile extends ObjectSource {
     parser.onRef = onRef;
     if (entry.kind === "packed") return { object: parser.object(), parser, odd };
     const object = parser.body((dict) => this.#lengthOf(dict, !dict.has("First")));
-    return { object, parser, odd: gen !== entry.gen };
+    return { object, parser, odd: gen !== entry.gen || parser.lengthWrong };
   }
 
   /** At the object itself, behind its header. */
@@ -256,7 +270,7 @@ export class PdfFile extends ObjectSource {
 
   #parser(bytes: Uint8Array, offset: number, end?: number): Parser {
     const parser = new Parser(bytes, offset, this.#budget, end);
-    parser.room = this.#room;
+    parser.room = this.#most - this.#kept;
     return parser;
   }
 

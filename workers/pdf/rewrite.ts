@@ -45,12 +45,12 @@ export function withPages(
 
 /**
  * A sound file with one cross-reference table, numbered from 1 in the order of first use. References to nothing become
- * null. Each dictionary is written as `edited` leaves it. @throws PdfError `too-complex`.
+ * null. Each dictionary, be it a stream's, is written as `edited` leaves it. @throws PdfError `too-complex`.
  */
 export function rewritePdf(
   source: ObjectSource,
   trailer: PdfDict,
-  edited: (dict: PdfDict) => PdfDict = (dict) => dict,
+  edited: (dict: PdfDict, ofStream: boolean) => PdfDict = (dict) => dict,
 ): Uint8Array {
   source.makeRoom();
   const numbers = new Map<number, number>();
@@ -69,11 +69,11 @@ export function rewritePdf(
     }
     if (Array.isArray(object)) return object.map((item) => renumbered(item, depth + 1));
     if (object instanceof PdfDict) {
-      const entries = [...edited(object).map];
+      const entries = [...edited(object, false).map];
       return new PdfDict(entries.map(([key, value]) => [key, renumbered(value, depth + 1)] as const));
     }
     if (object instanceof PdfStream) {
-      const dict = renumbered(edited(object.dict).clone().delete("Length"), depth);
+      const dict = renumbered(edited(object.dict, true).clone().delete("Length"), depth);
       return dict instanceof PdfDict ? new PdfStream(dict, object.raw) : null;
     }
     return object;

@@ -26,7 +26,9 @@ export async function extend(
   const fieldName = `${seal.field} T${stamps.length + 1}`;
   try {
     const given = { chains, goal, reached: level, renew, fieldName, at };
-    const longer = await prolong(openPdf(pdf), hashOf(pdf), given, ports);
+    const file = openPdf(pdf);
+    file.makeRoom();
+    const longer = await prolong(file, hashOf(pdf), given, ports);
     return { ok: true, value: { ...longer, protectedUntil: level === "B-LTA" ? report.protectedUntil : null } };
   } catch (error) {
     if (!(error instanceof PdfError)) throw error;

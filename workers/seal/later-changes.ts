@@ -7,7 +7,7 @@
  * is written here, and must come out byte for byte. That way of writing is therefore part of the format of sealed files.
  */
 import { PdfError, textOf } from "../pdf/objects.ts";
-import { openPdf, type PdfFile } from "../pdf/reader.ts";
+import type { PdfFile } from "../pdf/reader.ts";
 import { beginRevision } from "../pdf/revision.ts";
 import { addToStore, storedData } from "./dss.ts";
 import { signatureRevision } from "./placeholder.ts";
@@ -27,7 +27,7 @@ const MAX_REVISIONS = 200;
 function changesBehind(file: PdfFile, end: number, holding: ReadonlyMap<number, Holding>): LaterChange[] {
   if (end === file.length) return [];
   const found = new Set<LaterChange>();
-  let then = openPdf(file.bytes.subarray(0, end));
+  let then = file.earlier(end);
   for (let count = 0; then.length < file.length; count++) {
     const next = count < MAX_REVISIONS ? nextState(file, then) : null;
     const kind = next && changeBetween(then, next, holding.get(next.length));
@@ -60,7 +60,7 @@ function nextState(file: PdfFile, then: PdfFile): PdfFile | null {
   const view = Buffer.from(file.bytes.buffer, file.bytes.byteOffset, file.bytes.length);
   const mark = `startxref\n${startXref}\n%%EOF\n`;
   const found = view.indexOf(mark, startXref, "latin1");
-  return found < 0 ? null : openPdf(file.bytes.subarray(0, found + mark.length));
+  return found < 0 ? null : file.earlier(found + mark.length);
 }
 
 function changeBetween(then: PdfFile, next: PdfFile, signed: Holding | undefined): LaterChange | null {

@@ -1,5 +1,5 @@
 /** How long the seals of a file last, as far as the file itself proves it (ETSI EN 319 142-1 §6). */
-import { openPdf, type PdfFile } from "../pdf/reader.ts";
+import type { PdfFile } from "../pdf/reader.ts";
 import type { SealLevel } from "../protocol.ts";
 import { linksOf, type RevocationList, type Standing, standing } from "./crl.ts";
 import { parseStored, storedData } from "./dss.ts";
@@ -24,7 +24,7 @@ export function judgeLongTerm(report: SealReport, file: PdfFile, own: readonly C
     if (seal.report.level !== "B-T" || verdict !== "good") continue;
     const lasting = stamps.some(({ report: { coveredTo, problems } }) => {
       if (coveredTo <= seal.report.coveredTo || problems.length > 0) return false;
-      const lists = coveredTo === file.length ? atEnd : listsOf(openPdf(file.bytes.subarray(0, coveredTo)));
+      const lists = coveredTo === file.length ? atEnd : listsOf(file.earlier(coveredTo));
       return standingOf(seal, lists) === "good";
     });
     seal.report.level = lasting ? "B-LTA" : "B-LT";

@@ -43,6 +43,7 @@ export async function seal(input: SealInput, ports: SealPorts): Promise<Result<S
   try {
     const certificates = sealCertificates(input);
     const file = openPdf(input.pdf);
+    file.makeRoom();
     const added = input.pages === null ? null : revisionWith(file, input.pages);
     // The prefix is long and the same for everything that is hashed after it.
     const prefix = hashOf(input.pdf, ...(added ? [added.bytes] : []));

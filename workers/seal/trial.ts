@@ -13,6 +13,8 @@ import { throwawayKeys } from "./throwaway.ts";
 const MAX_FIELDS = 50_000;
 const MAX_SIGNATURES = 32;
 const MAX_STORED = 500;
+/** Units of what stamping, sealing and verifying read of it; later they may keep twice as much of the document (`makeRoom`). */
+const MAX_READ = 3_500_000;
 
 /** When a trial takes place: the same file is treated in the same way at all times. */
 const AT = "2000-01-01T00:00:00.000Z";
@@ -33,6 +35,10 @@ export async function trySealing(file: PdfFile, pageCount: number): Promise<void
     throw new PdfError("too-complex", "too much in the document security store");
   }
   requireDrawable(file);
+  const form = file.dict(file.catalog.get("AcroForm"));
+  // What is written anew with stamps and seals, besides what has been read by now.
+  for (const part of [file.trailer.get("Info"), file.catalog.get("Extensions"), form?.get("DR")]) file.resolve(part);
+  if (file.kept > MAX_READ) throw new PdfError("too-complex", "too many objects");
   await trySeal(await tryStamps(file.bytes, pageCount));
 }
 

@@ -117,6 +117,8 @@ export function examineSealedPdf(
   const anchors = trust.trusted.map(parseCertificate);
   try {
     const file = openPdf(pdf);
+    // What was sealed once must verify for ever, however much there is in it.
+    file.makeRoom();
     // Nothing is sealed here that is; what its strings say cannot be read.
     if (file.encrypted) report.problems.push("encrypted");
     const checked = findSignatures(file).map((field) => verifySignatureField(bytes, field, anchors, trust));

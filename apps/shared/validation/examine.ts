@@ -77,7 +77,9 @@ function certificatesOf(trusted: readonly Uint8Array[]): readonly Uint8Array[] {
 
 function signedRanges(pdf: Uint8Array): number[][] {
   try {
-    return findSignatures(openPdf(pdf)).map(({ byteRange }) => byteRange);
+    const file = openPdf(pdf);
+    file.makeRoom();
+    return findSignatures(file).map(({ byteRange }) => byteRange);
   } catch (error) {
     // Said by the validation itself.
     if (error instanceof PdfError) return [];

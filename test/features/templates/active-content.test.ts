@@ -7,7 +7,8 @@ import { enter, envelopeOf, items, movableClock, ok, publishTemplate, send, subm
 
 /** The operator's setting, from the upload to the sealed file. */
 
-const upload = contract({ 1: "<</Type/Catalog/Pages 2 0 R/OpenAction<</S/JavaScript/JS(PAYLOAD)>>>>" });
+const callsHome = "/AA<</WC<</S/URI/URI(https://PAYLOAD.example)>>>>";
+const upload = contract({ 1: `<</Type/Catalog/Pages 2 0 R/OpenAction<</S/JavaScript/JS(PAYLOAD)>>${callsHome}>>` });
 let app: TestAppliance | undefined;
 afterEach(async () => app?.stop());
 
@@ -21,7 +22,7 @@ test("what is removed at the upload is not in the sealed file", async () => {
   const clock = movableClock();
   app = await startAppliance({ clock });
   const { warnings, sha256, sourceSha256 } = TemplateFile.parse((await uploaded(app)).body);
-  expect(warnings.map(({ code }) => code)).toEqual(["javascript-removed"]);
+  expect(warnings.map(({ code }) => code)).toEqual(["javascript-removed", "automatic-link-removed"]);
   expect(sha256).not.toBe(sourceSha256);
   const { id } = await send(app, await publishTemplate(app, { pdf: upload, items }));
   for (const email of ["ada@example.com", "ben@example.com"]) {

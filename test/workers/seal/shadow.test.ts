@@ -100,7 +100,8 @@ const uploads: [string, Uint8Array, "damaged" | "too-complex" | string[]][] = [
   [
     "a signature whose name needs thousands of others",
     contract({ ...form(field("<</SubFilter/x/Name 10 0 R>>")), ...lengthChain(10, 5000) }),
-    ["form-fields"],
+    // None of the lengths is a number.
+    ["repaired", "form-fields"],
   ],
   [
     "a store with more certificates than are read",
@@ -126,6 +127,39 @@ describe("an upload with", () => {
     const about = { trusted: [authority.ca], goal: "B-LTA" as const, renew: true, at, archive };
     const renewed = await extend({ ...about, pdf: done }, ports);
     expect(renewed.ok && verify(Buffer.concat([done, renewed.value.tail])).valid).toBe(true);
+  });
+
+  // Arrays of nothing cost three units each.
+  const large = (units: number): Uint8Array => {
+    const half = `/FT/Tx/X[${"[]".repeat(units / 6)}]>>`;
+    return contract({ ...form("9 0 R 10 0 R"), 9: `<</T(a)${half}`, 10: `<</T(b)${half}` });
+  };
+
+  test("nearly as many objects as can be, which leaves room for what is added and for verifying it for ever", async () => {
+    const taken = await uploaded(large(3_400_000));
+    if (typeof taken === "string") throw new Error(taken);
+    expect(taken.warnings).toEqual(["form-fields"]);
+    const done = await sealed(taken.pdf, added);
+    expect(verify(done)).toMatchObject({ valid: true, level: "B-LTA" });
+  });
+
+  test("more objects than that", async () => {
+    expect(await uploaded(large(3_600_000))).toBe("too-complex");
+  });
+
+  test("far more, which was sealed when there was no such bound, goes on being valid and can be renewed", async () => {
+    const done = await sealed(large(6_600_000), added);
+    expect(verify(done)).toMatchObject({ valid: true, level: "B-LTA" });
+    const archive = { kind: "built-in" as const, certificates: [], policy: "", serial: "1" };
+    const about = { trusted: [authority.ca], goal: "B-LTA" as const, renew: true, at, archive };
+    const renewed = await extend({ ...about, pdf: done }, ports);
+    expect(renewed.ok && verify(Buffer.concat([done, renewed.value.tail])).valid).toBe(true);
+  });
+
+  test("a first page with far more on it, likewise", async () => {
+    const page = `<</Type/Page/Parent 2 0 R/Contents 5 0 R/X[${"[]".repeat(1_000_000)}]>>`;
+    const done = await sealed(contract({ 3: page }), added);
+    expect(verify(done)).toMatchObject({ valid: true, level: "B-LTA" });
   });
 
   test("information that is a page's content keeps it when it is stamped", async () => {
