@@ -169,7 +169,7 @@ function unmarked(source: Document, catalog: PdfObject | undefined): Document {
 /** Whether revisions can be appended to the file and be sealed, now and later. */
 async function isFit(file: PdfFile, pages: readonly PdfPage[]): Promise<boolean> {
   try {
-    if (!isSoundTree(file) || !file.isSelfContained()) return false;
+    if (!isSoundTree(file) || !file.isSelfContained() || !pages.every((page) => endsClearly(file, page))) return false;
     await trySealing(file, pages.length);
     return true;
   } catch (error) {
@@ -177,6 +177,10 @@ async function isFit(file: PdfFile, pages: readonly PdfPage[]): Promise<boolean>
     throw error;
   }
 }
+
+/** Behind content whose end readers see in different places, some of them would not draw a stamp. */
+const endsClearly = (file: PdfFile, page: PdfPage): boolean =>
+  contentsOf(file, page).every((content) => file.stream(content)?.hasTrueLength ?? true);
 
 /** A page whose content, fonts or pictures were lost must not be signed as if it had none. @throws PdfError */
 function requireParts(source: ObjectSource, pages: readonly PdfPage[]): void {

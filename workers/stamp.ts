@@ -52,7 +52,7 @@ export async function stamp(input: Input): Promise<TaskResult<"stamp">> {
     const forms = await typesetForms(revision, sheets, input.drawings, warnings);
     const guards = new Map<number, PdfRef>();
     const removeUnder = whiteoutRemover(revision, file, input.drawings);
-    const copies = new ResourceCopies(revision, input.drawings);
+    const copies = new ResourceCopies(revision, input.pdf);
     const drawn = pages.filter(({ index }) => layers.has(index + 1));
     dropPermissions(revision);
     touchInfo(revision, input.at);
@@ -295,9 +295,9 @@ class ResourceCopies {
   readonly #copies = new Map<PdfDict, Copy>();
   readonly #mark: string;
 
-  constructor(revision: Revision, drawings: readonly Drawing[]) {
+  constructor(revision: Revision, pdf: Uint8Array) {
     this.#revision = revision;
-    this.#mark = markOf(drawings);
+    this.#mark = markOf(pdf);
   }
 
   of(page: PdfPage): Resources {
@@ -332,12 +332,12 @@ class ResourceCopies {
   }
 }
 
-/** A part of names that who wrote the document could not know: its pages could draw the signatures of others elsewhere, too. */
-function markOf(drawings: readonly Drawing[]): string {
-  const hash = createHash("sha256").update(JSON.stringify(drawings, (key, value) => (key === "image" ? null : value)));
-  const pictures = new Set(drawings.flatMap((drawing) => (drawing.kind === "image" ? [drawing.image] : [])));
-  for (const picture of pictures) hash.update(picture);
-  return hash.digest("hex").slice(0, 12);
+/**
+ * Makes names that an uploaded page cannot hold, since they depend on all of its bytes: with `/Stamp57 Do` in it, it could draw
+ * somebody's signature a second time.
+ */
+function markOf(pdf: Uint8Array): string {
+  return createHash("sha256").update(pdf).digest("hex").slice(0, 32);
 }
 
 /** Does the page's content draw with anything but full colour over what is there (ISO 32000-1 §11.6)? */

@@ -318,6 +318,11 @@ describe("an upload with", () => {
       "ftp://example.com",
       "example.com/a:b",
       "www.example.com:8080/a",
+      "intranet:8080/a",
+      "whatsapp://send?text=x",
+      "webcal://example.com/a.ics",
+      "URL:http://example.com",
+      "E-Mail: a@example.com",
       "#page=2",
       "",
     ];

@@ -81,6 +81,25 @@ describe("accepted as they are", () => {
   });
 });
 
+describe("streams that are written carelessly", () => {
+  const CLEAN = "q 1 0 0 rg 0 0 9 9 re f Q";
+  const metadata = (length: number) => `<</Type/Metadata/Length ${length}>>\nstream\n<x>metadata</x>\nendstream`;
+  it.each([
+    ["blanks behind `stream`", { 5: `<</Length ${CLEAN.length}>>\nstream \t\r\n${CLEAN}\r\nendstream` }],
+    ["`endstream` and `endobj` as one word", { 5: `<</Length ${CLEAN.length}>>\nstream\n${CLEAN}\nendstreamendobj` }],
+    ["a wrong length where no page is drawn", { 8: metadata(3), 9: metadata(300) }],
+  ])("are kept as they are: %s", async (_, change) => {
+    const { pdf, warnings } = await accepted(contract(change));
+    expect([pdf, warnings]).toEqual([null, []]);
+  });
+
+  it("have their true length written where readers differ in where a page's content ends", async () => {
+    const { pdf, warnings } = await accepted(contract({ 5: `<</Length 300>>\nstream\n${CLEAN}\nendstream` }));
+    expect(warnings.map(({ code }) => code)).toEqual(["repaired"]);
+    expect(Buffer.from(pdf ?? []).toString("latin1")).toMatch(/\/Length 2[56]\b/);
+  });
+});
+
 describe("repaired", () => {
   const cases: [string, () => Uint8Array][] = [
     ["the end is missing", () => lecture.subarray(0, lecture.length - 3000)],

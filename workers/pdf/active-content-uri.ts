@@ -2,8 +2,15 @@
 import { type PdfString, textOf } from "./objects.ts";
 
 const SCRIPTS = new Set(["javascript", "vbscript", "jscript", "livescript"]);
-/** Lead to a page, a mailbox, a telephone or a place, or only name something. Every other scheme starts some program. */
-const ORDINARY = new Set("http https ftp ftps mailto tel fax sms sip sips geo urn doi".split(" "));
+/**
+ * Schemes by which a link opens a file or hands orders to a program of the reader's machine. Everything else leads to a page, a
+ * person or a place, or is a typing error (`URL:http://…`): it stays.
+ */
+const OPENS = new Set(
+  "file data shell search mhtml hcp mk its jar res ldap ldaps smb nfs ssh telnet rdp vnc intent blob filesystem view-source".split(
+    " ",
+  ),
+);
 
 /**
  * `javascript` for a script; `launch` for what has a program or a file opened, be it on another computer; null for an
@@ -13,10 +20,11 @@ export function dangerOf(uri: PdfString): "javascript" | "launch" | null {
   // Browsers skip these, wherever they stand in a scheme.
   // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what is looked for
   const text = textOf(uri).replace(/[\x00-\x20]+/g, "");
+  // Without a scheme, but with the name of a computer: relative to a file, that is a file share.
   if (/^[\\/]{2}/.test(text)) return "launch";
-  // A host with its port has no scheme.
-  if (/^(?:localhost|[a-z0-9-]+(?:\.[a-z0-9-]+)+):\d/i.test(text)) return null;
   const scheme = /^([a-z0-9][a-z0-9+.-]*):/i.exec(text)?.[1]?.toLowerCase();
-  if (scheme === undefined || ORDINARY.has(scheme)) return null;
-  return SCRIPTS.has(scheme) ? "javascript" : "launch";
+  if (scheme === undefined) return null;
+  if (SCRIPTS.has(scheme)) return "javascript";
+  // One letter is a drive; those of Windows and Office (`ms-…`) start their parts with parameters.
+  return scheme.length === 1 || scheme.startsWith("ms-") || OPENS.has(scheme) ? "launch" : null;
 }

@@ -89,9 +89,12 @@ export class PdfStream {
   readonly dict: PdfDict;
   /** The bytes as stored, filters not undone. */
   readonly raw: Uint8Array;
-  constructor(dict: PdfDict, raw: Uint8Array) {
+  /** False when the file gave no length or a wrong one: readers differ in where such a stream ends. */
+  readonly hasTrueLength: boolean;
+  constructor(dict: PdfDict, raw: Uint8Array, hasTrueLength = true) {
     this.dict = dict;
     this.raw = raw;
+    this.hasTrueLength = hasTrueLength;
   }
 }
 

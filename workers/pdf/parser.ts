@@ -25,6 +25,8 @@ export function spend(budget: Budget, units: number): void {
 export const MAX_KEPT = 2_500_000;
 export const MAX_KEPT_WHOLE = 7_000_000;
 export const MAX_KEPT_TOGETHER = 12_000_000;
+/** Behind `stream`, before its end of line. */
+const MAX_BLANKS = 16;
 /** Units of reading in a file; most of it is not kept. */
 export const MAX_WORK = 16_000_000;
 
@@ -103,8 +105,6 @@ export class Parser {
   highest = 0;
   /** Whether a dictionary held a key twice: readers differ in which value they take. */
   ambiguous = false;
-  /** Whether a stream's /Length was missing or wrong: readers differ in where such a stream ends. */
-  lengthWrong = false;
   /** Whether something was read that active content and attachments cannot do without (`active-content.ts`). */
   mayAct = false;
   /** Units that were spent, and how many of them this parser may spend at most. */
@@ -424,9 +424,11 @@ export class Parser {
     if (!this.keyword("stream")) return object;
     // Its data may lie in a file.
     if (object.has("F")) this.mayAct = true;
+    this.#blanksBeforeLine();
     if (this.peek() === 13) this.pos++;
     if (this.peek() === 10) this.pos++;
-    return new PdfStream(object, this.#streamBytes(length(object)));
+    const own = this.#ofLength(length(object));
+    return own ? new PdfStream(object, own) : new PdfStream(object, this.#upToEnd(), false);
   }
 
   /** `num gen obj … endobj` at the position. */
@@ -441,14 +443,26 @@ export class Parser {
     return startsNumber(this.peek()) ? this.#numberOrRef() : null;
   }
 
-  #streamBytes(length: number | null): Uint8Array {
+  /** Some programs write them behind `stream`, and readers pass over them. */
+  #blanksBeforeLine(): void {
+    let blanks = 0;
+    while (blanks < MAX_BLANKS && (this.peek(blanks) === 32 || this.peek(blanks) === 9)) blanks++;
+    if (this.peek(blanks) === 13 || this.peek(blanks) === 10) this.pos += blanks;
+  }
+
+  /** Null when the stream does not end there; the position is then as before. */
+  #ofLength(length: number | null): Uint8Array | null {
     const start = this.pos;
-    if (length !== null && Number.isInteger(length) && length >= 0 && start + length <= this.end) {
-      this.pos = start + length;
-      while (isSpace(this.peek())) this.pos++;
-      if (this.keyword("endstream")) return this.bytes.subarray(start, start + length);
-    }
-    this.lengthWrong = true;
+    if (length === null || !Number.isInteger(length) || length < 0 || start + length > this.end) return null;
+    this.pos = start + length;
+    while (isSpace(this.peek())) this.pos++;
+    if (this.keyword("endstream") || this.keyword("endstreamendobj")) return this.bytes.subarray(start, start + length);
+    this.pos = start;
+    return null;
+  }
+
+  #upToEnd(): Uint8Array {
+    const start = this.pos;
     // The data ends before the next `endstream` and its end of line.
     const view = Buffer.from(this.bytes.buffer, this.bytes.byteOffset, this.end);
     const found = view.indexOf("endstream", start, "latin1");

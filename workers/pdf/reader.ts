@@ -248,7 +248,7 @@ export class PdfFile extends ObjectSource {
     parser.onRef = onRef;
     if (entry.kind === "packed") return { object: parser.object(), parser, odd };
     const object = parser.body((dict) => this.#lengthOf(dict, !dict.has("First")));
-    return { object, parser, odd: gen !== entry.gen || parser.lengthWrong };
+    return { object, parser, odd: gen !== entry.gen };
   }
 
   /** At the object itself, behind its header. */

@@ -112,7 +112,8 @@ export async function renewWhenDue(deps: KeyDeps, row: store.KeyRow): Promise<bo
   const unreachable = !namesLoopback(deps.config.baseUrl) && namesLoopback(publishedIn(row));
   if (!ends && !unreachable) return false;
   const issuer = await ownIssuer(deps);
-  if (!unreachable && issuer.notAfter - until < dayMs) return false;
+  // What it would issue must not end before what there is, and later when that ends soon.
+  if (issuer.notAfter - until < (ends ? dayMs : 0)) return false;
   const about = { purpose: row.purpose, algorithm: row.algorithm, publicKey: publicKeyOf(row), issuer };
   const renewed = await certified({ ...about, keep: keepAgain(deps, row), nowMs: deps.clock.now() });
   const keys = [
