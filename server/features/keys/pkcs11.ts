@@ -179,14 +179,17 @@ export function openToken({ module, label }: { module: string; label: string }, 
         const publicKey = publicKeyOf(api, open.handle, pair.publicKey, family);
         return { keyId: id.toString("hex"), publicKey: publicKey.export({ type: "spki", format: "der" }) };
       }),
-    inspect: () =>
-      use((api, open) => ({
+    inspect: () => {
+      // An operator looks, perhaps just after giving the right PIN.
+      resting = undefined;
+      return use((api, open) => ({
         model: open.model,
         serial: open.serial,
         slot: open.slot,
         keys: search(api, open, [{ type: attribute.class, value: classOf.private }]).length,
         missing: [rsa, ec, ed].filter(({ sign }) => !open.mechanisms.has(sign)).map(({ signName }) => signName),
-      })),
+      }));
+    },
   };
 }
 

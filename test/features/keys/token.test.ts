@@ -64,6 +64,15 @@ test("a wrong PIN is tried once, also by the next process, until its file is wri
   expect(shim.tries()).toBe(3);
 });
 
+test("a token that is looked at is looked at anew, however short ago it failed", async () => {
+  token = makeToken();
+  const opened = open(token);
+  writeFileSync(token.pinFile, "\n");
+  await expect(opened.inspect()).rejects.toMatchObject({ code: "pin-file-unreadable" });
+  writeFileSync(token.pinFile, "123456\n");
+  expect(await opened.inspect()).toMatchObject({ keys: 0 });
+});
+
 test("a call into the token holds up nothing: the event loop itself lets it go on", async () => {
   token = makeToken();
   const shim = shimModule(token);
