@@ -125,16 +125,46 @@ describe("what a page leaves open", () => {
     expect(first && endingOf(file, first)).toEqual({ ...clean, ...expected });
   });
 
-  test("on pages of documents with layers, readers go on in what forms and patterns began", () => {
-    const layered = (catalog: string) => {
-      const file = openPdf(
-        manyPages(["1000 0 R"], { 1: `<</Type/Catalog/Pages 2 0 R${catalog}>>`, 1000: plain("q Q") }),
-      );
-      const [first] = file.pages();
-      return first && endingOf(file, first);
-    };
-    expect(layered("")).toEqual(clean);
-    expect(layered("/OCProperties<<>>")).toEqual({ ...clean, closing: "EMC ".repeat(4000) });
+  const spare = { ...clean, closing: "EMC ".repeat(4000) };
+  const endingsOf = (pdf: Uint8Array) => {
+    const file = openPdf(pdf);
+    return file.pages().map((page) => endingOf(file, page));
+  };
+
+  test("no ends of marked content are written that nothing began, in documents with layers either", async () => {
+    const pdf = layered("/XObject<</X 1001 0 R>>/Pattern<</P 1002 0 R>>/Font<</T 1003 0 R>>", {
+      1001: form("/OC /On BDC 0 0 9 9 re f EMC"),
+      1002: pattern("/OC /On BDC 0 0 9 9 re f EMC"),
+      1003: "<</Type/Font/Subtype/Type3/CharProcs<</a 1004 0 R>>>>",
+      1004: plain("1 0 d0 /P BMC 0 0 1 1 re f EMC"),
+    });
+    expect(endingsOf(pdf)).toEqual([clean, clean]);
+    const { tail } = await stamped(pdf, dot, { ...dot, page: 2 });
+    const added = Buffer.from(tail).toString("latin1");
+    expect(added).toContain("stream");
+    expect(added).not.toContain("EMC");
+    expect(added).not.toContain("FlateDecode");
+  });
+
+  test.each([
+    ["a form leaves a mark open", "XObject", () => form("/OC /On BDC q")],
+    ["a form is unclear", "XObject", () => form("q endstream Q")],
+    ["a pattern leaves a mark open", "Pattern", () => pattern("/OC /On BDC q")],
+    ["a pattern is unclear", "Pattern", () => pattern("q endstream Q")],
+    ["a form is too large", "XObject", () => form(" ".repeat(65 * 1024 * 1024))],
+    ["a form cannot be read", "XObject", () => "<</Length 3"],
+  ])("readers go on in layers that others began: %s", (_name, kind, made) => {
+    const pdf = (catalog?: string) => layered(`/${kind}<</X 1001 0 R>>`, { 1001: made() }, catalog);
+    expect(endingsOf(pdf())).toEqual([spare, spare]);
+    expect(endingsOf(pdf(""))).toEqual([clean, clean]);
+  });
+
+  test("a list is looked at for each kind of things that it is used for", () => {
+    const pdf = layered("/XObject 1002 0 R/Pattern 1002 0 R", {
+      1001: pattern("/OC /On BDC q"),
+      1002: "<</X 1001 0 R>>",
+    });
+    expect(endingsOf(pdf)).toEqual([spare, spare]);
   });
 
   test.each([
@@ -194,6 +224,16 @@ const deflated = (content: string): string => packed(deflateSync(Buffer.from(con
 const packed = (data: Uint8Array): string =>
   `<</Filter/FlateDecode/Length ${data.length}>>\nstream\n${Buffer.from(data).toString("latin1")}\nendstream`;
 const plain = (content: string): string => `<</Length ${content.length}>>\nstream\n${content}\nendstream`;
+/** Two pages with these resources, in a document with layers unless `catalog` says otherwise. */
+const layered = (resources: string, objects: Record<number, string>, catalog = "/OCProperties<<>>"): Uint8Array =>
+  manyPages(
+    ["1000 0 R", "1000 0 R"],
+    { 1: `<</Type/Catalog/Pages 2 0 R${catalog}>>`, 1000: plain("q Q"), ...objects },
+    `/Resources<<${resources}>>`,
+  );
+const form = (content: string): string => `<</Subtype/Form/BBox[0 0 9 9]${deflated(content).slice(2)}`;
+const pattern = (content: string): string =>
+  `<</PatternType 1/PaintType 1/TilingType 1/BBox[0 0 9 9]/XStep 9/YStep 9${deflated(content).slice(2)}`;
 const dot: Drawing = { kind: "dot", page: 1, x: 20, y: 20, width: 20, height: 20 };
 
 describe("content that is too much to be ended", () => {
@@ -253,6 +293,72 @@ describe("content that is too much to be ended", () => {
     expect(await inspect({ pdf, maxPages: 1000 })).toMatchObject({ ok: true, value: { warnings: [], pdf: null } });
     expect(process.cpuUsage().user - started).toBeLessThan(2_000_000);
   });
+
+  const padding = (megabytes: number) => " ".repeat(megabytes * 1024 * 1024);
+  const answered = async (pdf: Uint8Array) => {
+    const found = await inspect({ pdf, maxPages: 100 });
+    return found.ok || found.error.code;
+  };
+
+  test("what is not understood on its own is paid for once", async () => {
+    const searched = "q BI /W 8 /H 8 /BPC 1 /CS /G /F /CCF ID \x01\x02\x03 EI Q";
+    const own = (count: number, begin: string) => {
+      const stream = deflated(`${begin}${padding(28)}`);
+      return Array.from({ length: count }, (_, at) => [1000 + at, stream] as const);
+    };
+    const alone = own(3, searched);
+    const contents = alone.map(([number]) => `${number} 0 R`);
+    expect(await answered(manyPages(contents, Object.fromEntries(alone)))).toBe(true);
+    const begun = own(6, "BT (");
+    const lists = begun.map(([number]) => `[${number} 0 R 1100 0 R]`);
+    expect(await answered(manyPages(lists, { ...Object.fromEntries(begun), 1100: plain(") Tj ET") }))).toBe(true);
+    // A page that shows one many times has all of it read.
+    const repeated = lists.map((list) => list.replace(/\d+ 0 R/, "$& $&"));
+    expect(await answered(manyPages(repeated, Object.fromEntries(own(6, "() "))))).toBe("too-complex");
+  }, 30_000);
+
+  test("what pages draw with does not use up what their content needs, and need not be clear unless it is a form", async () => {
+    const odd = (kind: string, made: string) => layered(`/${kind}<</X 1001 0 R>>`, { 1001: made });
+    expect(await answered(odd("Pattern", pattern("q endstream Q")))).toBe(true);
+    expect(await answered(odd("XObject", form("q endstream Q")))).toBe("damaged");
+    expect(await answered(odd("Pattern", pattern("/P BMC")))).toBe("damaged");
+    const numbers = [1101, 1102, 1103, 1104, 1105];
+    const large = form(padding(40));
+    const forms = Object.fromEntries(numbers.map((number) => [number, large]));
+    const names = numbers.map((number) => `/X${number} ${number} 0 R`).join("");
+    // More of them than are read, which cannot be known to leave anything open.
+    const page = `<</Type/Page/Parent 2 0 R/MediaBox[0 0 200 200]/Contents 1001 0 R>>`;
+    const pdf = layered(`/XObject<<${names}>>`, { ...forms, 11: page, 1001: deflated(`${padding(40)}f`) });
+    expect(await answered(pdf)).toBe(true);
+  }, 30_000);
+
+  const small = deflateSync(Buffer.alloc(64, 200)).subarray(0, -4);
+  test.each([
+    ["a wrong checksum", `${small.toString("latin1")}abcd`, 0, 390, true],
+    ["no checksum", small.toString("latin1"), 0, 390, true],
+    ["much before the fault", "", 60 * 1024 * 1024, 30, "too-complex"],
+  ])(
+    "inflated pictures cost what comes out of them: %s",
+    async (_name, data, size, count, answer) => {
+      const faulty =
+        data ||
+        Buffer.concat([deflateSync(Buffer.alloc(size)).subarray(0, -4), Buffer.from("abcd")]).toString("latin1");
+      const [width, height] = size === 0 ? [8, 8] : [8000, 7900];
+      const content = `q BI /W ${width} /H ${height} /BPC 8 /CS /G /F /Fl ID ${faulty}\nEI Q\n`;
+      const each = size === 0 ? 30 : 1;
+      const numbers = Array.from({ length: count / each }, (_, at) => 1000 + at);
+      const objects = numbers.map((number) => [number, plain(`${content.repeat(each)}% ${number}`)]);
+      expect(
+        await answered(
+          manyPages(
+            numbers.map((number) => `${number} 0 R`),
+            Object.fromEntries(objects),
+          ),
+        ),
+      ).toBe(answer);
+    },
+    30_000,
+  );
 
   const image = (
     width: number,

@@ -59,10 +59,13 @@ export function scanContent(bytes: Uint8Array, budget: Budget): Ending | "too-la
   return scanned(bytes, budget)?.ending() ?? "too-large";
 }
 
-/** Null when what stands behind the part may change how readers take it. */
-export function scanPart(bytes: Uint8Array, budget: Budget): Part | "too-large" | null {
+/** `part` is null when what stands behind it may change how readers take it; `ending` is for when nothing does. */
+export type Scanned = { part: Part | null; ending: () => Ending | "too-many" | "unclear" };
+
+/** Of one of a page's streams. */
+export function scanStream(bytes: Uint8Array, budget: Budget): Scanned | "too-large" {
   const scan = scanned(bytes, budget);
-  return scan ? scan.part() : "too-large";
+  return scan ? { part: scan.part(), ending: () => scan.ending() } : "too-large";
 }
 
 function scanned(bytes: Uint8Array, budget: Budget): Scan | null {

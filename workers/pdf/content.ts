@@ -2,7 +2,7 @@
  * Content streams (ISO 32000-1 §7.8.2) as far as drawing behind them needs: what does the page leave open, so that what
  * is drawn after it would not be seen, or not as it should be?
  */
-import { type Ending, endingOfParts, type Part, SPARE, scanContent, scanPart } from "./content-scan.ts";
+import { type Ending, endingOfParts, type Part, type Scanned, SPARE, scanContent, scanStream } from "./content-scan.ts";
 import { decodeStream } from "./filters.ts";
 import { type PdfDict, PdfError, PdfName, type PdfObject, PdfStream } from "./objects.ts";
 import type { Budget } from "./parser.ts";
@@ -54,9 +54,25 @@ type Reading = {
   parts: Map<PdfStream, Part | "unclear" | null>;
   /** By what /Contents refers to: a stream or a list of them. */
   known: Map<PdfObject, Ending | UnknownEnding>;
-  /** What pages draw with, and lists of it, as far as it was looked at. */
-  drawn: Set<PdfStream | PdfDict>;
+  drawn: Drawn;
 };
+
+/** Whether marked content may be open behind what a page draws with; `unknown` when that cannot be read. */
+type Marks = "none" | "open" | "unknown";
+/** What the file's pages draw with, as far as it was looked at. */
+type Drawn = {
+  /** Of its own: what the pages' content needs is not spent on what most of them never draw. */
+  budget: Budget;
+  /** `unclear` how readers take it. */
+  streams: Map<PdfStream, Marks | "unclear">;
+  /** By what is listed in them. */
+  lists: Map<string, Set<PdfDict>>;
+  /** Of all of it: what one page draws with, others may. */
+  marks: Marks;
+};
+
+/** Streams of one page that were decoded, with their endings when they are no others in front of them. */
+type Held = Map<PdfStream, { bytes: Uint8Array; ending: Scanned["ending"] | null }>;
 /** The file's own budget is for what cannot be done without; this is read on top of it. */
 const readings = new WeakMap<PdfFile, Reading>();
 
@@ -65,9 +81,10 @@ const readings = new WeakMap<PdfFile, Reading>();
  * content: documents that were accepted must stay stampable.
  */
 export function endingOf(file: PdfFile, page: PdfPage): Ending | UnknownEnding {
-  const ending = ownEnding(file, page, readingOf(file, WHEN_DRAWN_ON));
+  const reading = readingOf(file, WHEN_DRAWN_ON);
+  const ending = ownEnding(file, page, reading);
   // In MuPDF and Ghostscript a layer goes on that began in a form, a pattern, a glyph or a mask.
-  return typeof ending === "string" || !isLayered(file)
+  return typeof ending === "string" || !isLayered(file) || marksAsFarAsRead(file, page, reading) === "none"
     ? ending
     : { ...ending, closing: `${ending.closing}${SPARE_MARKS}` };
 }
@@ -82,7 +99,12 @@ function readingOf(file: PdfFile, { page, total }: Bounds): Reading {
     kept: 0,
     parts: new Map(),
     known: new Map(),
-    drawn: new Set(),
+    drawn: {
+      budget: { objects: 0, scan: 0, inflate: total },
+      streams: new Map(),
+      lists: new Map(),
+      marks: "none",
+    },
   };
   readings.set(file, reading);
   return reading;
@@ -103,11 +125,12 @@ function ownEnding(file: PdfFile, page: PdfPage, reading: Reading): Ending | Unk
 
 function read(file: PdfFile, streams: readonly PdfStream[], reading: Reading): Ending | UnknownEnding {
   const parts: Part[] = [];
+  const held: Held = new Map();
   let room = reading.largest;
   for (const stream of streams) {
-    const part = partOf(file, stream, reading, --room);
+    const part = partOf(file, stream, reading, --room, held);
     if (typeof part === "string") return part;
-    if (!part) return readAsOne(file, streams, reading);
+    if (!part) return readAsOne(file, streams, reading, held);
     room -= part.length;
     if (room < 0) return "too-large";
     parts.push(part);
@@ -121,23 +144,40 @@ function partOf(
   stream: PdfStream,
   { parts, budget }: Reading,
   room: number,
+  held: Held,
 ): Part | UnknownEnding | null {
   const known = parts.get(stream);
   if (known !== undefined) return known;
   const bytes = decoded(file, stream, budget, room);
-  const part =
-    bytes === "too-large" || bytes === "unclear" ? bytes : isPredicted(file, stream) ? null : scanPart(bytes, budget);
-  if (part !== "too-large") parts.set(stream, part);
+  if (bytes === "too-large") return bytes;
+  const scan = bytes === "unclear" || isPredicted(file, stream) ? null : scanStream(bytes, budget);
+  if (scan === "too-large") return scan;
+  if (bytes !== "unclear") held.set(stream, { bytes, ending: scan?.ending ?? null });
+  const part = bytes === "unclear" ? bytes : (scan?.part ?? null);
+  parts.set(stream, part);
   return part;
 }
 
-function readAsOne(file: PdfFile, streams: readonly PdfStream[], { budget, largest }: Reading): Ending | UnknownEnding {
+/** What is `held` was paid for once. */
+function readAsOne(
+  file: PdfFile,
+  streams: readonly PdfStream[],
+  { budget, largest }: Reading,
+  held: Held,
+): Ending | UnknownEnding {
+  const alone = streams.length === 1 && streams[0] ? held.get(streams[0])?.ending : null;
+  if (alone) return alone();
   const parts: Uint8Array[] = [];
+  const paid = new Set(held.keys());
   let room = largest;
   for (const stream of streams) {
-    const part = decoded(file, stream, budget, --room);
+    room--;
+    const bytes = held.get(stream)?.bytes;
+    if (bytes && !paid.delete(stream)) budget.inflate -= bytes.length;
+    const part = bytes ?? decoded(file, stream, budget, room);
     if (typeof part === "string") return part;
     room -= part.length;
+    if (room < 0) return "too-large";
     parts.push(part, SEPARATOR);
   }
   const whole = parts.length === 2 && parts[0] ? parts[0] : Buffer.concat(parts);
@@ -199,45 +239,66 @@ function isAgreedOn(file: PdfFile, parm: PdfDict): boolean {
 const isPredicted = (file: PdfFile, { dict }: PdfStream): boolean =>
   parmsOf(file, dict).some((parm) => parm && changesDecoding(file, parm));
 
-/**
- * Whether marked content may be open at the end of something that content with these resources, or those of such things, may
- * draw. What is too much to be read may: `SPARE_MARKS` are for that.
- */
-function leavesMarks(file: PdfFile, resources: PdfDict | null, reading: Reading): boolean {
-  const { drawn, budget, largest } = reading;
-  const waiting = [resources];
-  while (waiting.length > 0) {
-    const { streams, fonts } = drawnWith(file, waiting.pop() ?? null, drawn);
-    waiting.push(...fonts.map((font) => file.dict(font.get("Resources"))));
-    for (const stream of streams) {
-      if (drawn.has(stream)) continue;
-      drawn.add(stream);
-      waiting.push(file.dict(stream.dict.get("Resources")));
-      const bytes = decoded(file, stream, budget, largest);
-      if (bytes === "unclear") return true;
-      const ending = bytes === "too-large" ? null : scanContent(bytes, budget);
-      if (typeof ending === "string" || ending?.closing.includes("EMC")) return true;
-    }
+/** Never fails: what cannot be read is unknown. */
+function marksAsFarAsRead(file: PdfFile, page: PdfPage, reading: Reading): Marks {
+  try {
+    return leavesMarks(file, page.resources, reading);
+  } catch (error) {
+    if (!(error instanceof PdfError)) throw error;
+    reading.drawn.marks = "unknown";
+    return "unknown";
   }
-  return false;
 }
 
-/** Forms, patterns, soft masks and glyphs, from lists that were not `seen` yet. */
-function drawnWith(file: PdfFile, resources: PdfDict | null, seen: Set<PdfStream | PdfDict>) {
+/**
+ * Whether marked content may be open at the end of something that content with these resources, or those of such things, may
+ * draw, or that pages could draw which were looked at before. `SPARE_MARKS` are for what is unknown.
+ */
+function leavesMarks(file: PdfFile, resources: PdfDict | null, { drawn, largest }: Reading): Marks {
+  const waiting = [resources];
+  while (waiting.length > 0 && drawn.marks !== "open") {
+    const { forms, others, fonts } = drawnWith(file, waiting.pop() ?? null, drawn);
+    waiting.push(...fonts.map((font) => file.dict(font.get("Resources"))));
+    const marksOf = (stream: PdfStream): Marks | "unclear" => {
+      const known = drawn.streams.get(stream);
+      if (known) return known;
+      waiting.push(file.dict(stream.dict.get("Resources")));
+      const marks = ownMarks(file, stream, drawn.budget, largest);
+      drawn.streams.set(stream, marks);
+      return marks;
+    };
+    const found = forms.map(marksOf).map((marks) => (marks === "unclear" ? "open" : marks));
+    found.push(...others.map(marksOf).map((marks) => (marks === "unclear" ? "unknown" : marks)));
+    if (found.includes("open")) drawn.marks = "open";
+    else if (found.includes("unknown")) drawn.marks = "unknown";
+  }
+  return drawn.marks;
+}
+
+function ownMarks(file: PdfFile, stream: PdfStream, budget: Budget, largest: number): Marks | "unclear" {
+  const bytes = decoded(file, stream, budget, largest);
+  const ending = typeof bytes === "string" ? bytes : scanContent(bytes, budget);
+  if (ending === "unclear") return ending;
+  if (ending === "too-large") return "unknown";
+  return ending === "too-many" || ending.closing.includes("EMC") ? "open" : "none";
+}
+
+/** Forms, and patterns, soft masks and glyphs, from lists that were not looked at yet. */
+function drawnWith(file: PdfFile, resources: PdfDict | null, { lists }: Drawn) {
   const listed = (owner: PdfDict | null, kind: string): PdfObject[] => {
     const list = file.dict(owner?.get(kind));
+    const seen = lists.get(kind) ?? new Set();
+    lists.set(kind, seen);
     if (!list || seen.has(list)) return [];
     seen.add(list);
     return [...list.map.values()];
   };
-  const forms = listed(resources, "XObject").filter(
-    (item) => file.name(file.stream(item)?.dict.get("Subtype")) === "Form",
-  );
+  const streams = (items: (PdfObject | undefined)[]): PdfStream[] => items.flatMap((item) => file.stream(item) ?? []);
+  const forms = streams(listed(resources, "XObject")).filter(({ dict }) => file.name(dict.get("Subtype")) === "Form");
   const masks = listed(resources, "ExtGState").map((item) => file.dict(file.dict(item)?.get("SMask"))?.get("G"));
   const fonts = listed(resources, "Font").flatMap((item) => file.dict(item) ?? []);
   const glyphs = fonts.flatMap((font) => listed(font, "CharProcs"));
-  const streams = [...forms, ...masks, ...glyphs, ...listed(resources, "Pattern")];
-  return { streams: streams.flatMap((item) => file.stream(item) ?? []), fonts };
+  return { forms, others: streams([...masks, ...glyphs, ...listed(resources, "Pattern")]), fonts };
 }
 
 /**
@@ -253,7 +314,7 @@ export function requireContent(file: PdfFile, page: PdfPage): void {
   const reading = readingOf(file, AT_UPLOAD);
   const ending = ownEnding(file, page, reading);
   // What leaves a layer open may be drawn more often than there are marks to spare.
-  if (ending === "unclear" || (isLayered(file) && leavesMarks(file, page.resources, reading))) {
+  if (ending === "unclear" || (isLayered(file) && leavesMarks(file, page.resources, reading) === "open")) {
     throw new PdfError("damaged", `programs differ in how they read the content of page ${page.index + 1}`);
   }
   // What it leaves open nobody would know.

@@ -20,6 +20,8 @@ const MAX_PICTURE = 64 * 1024 * 1024;
 /** Bytes that are decoded in the time in which one is scanned (measured). */
 const INFLATED_PER_STEP = 8;
 const UNPACKED_PER_STEP = 2;
+/** Decoded bytes of small images. */
+const SMALL = 16 * 1024;
 /** Components of a pixel in any colour space of an inline image but those with inks of their own. */
 const MAX_COMPONENTS = 4;
 /** Steps that an image costs at least, and one that must be inflated or the like. */
@@ -205,13 +207,29 @@ function inflated(data: Uint8Array, dict: PdfDict, search: Search): Decoded | nu
     pay(search, buffer.length / INFLATED_PER_STEP);
     return "bytesWritten" in engine ? { length: buffer.length, from: Number(engine.bytesWritten) } : null;
   } catch (error) {
-    // How far it came is not known.
     search.left -= data.length;
-    pay(search, most / INFLATED_PER_STEP);
-    if (!(error instanceof Error && "code" in error && error.code === "ERR_BUFFER_TOO_LARGE")) return null;
+    const tooLarge = isTooLarge(error);
+    pay(search, (tooLarge ? most : 2 * inflatedAtMost(data, most)) / INFLATED_PER_STEP);
+    if (!tooLarge) return null;
     if (most === MAX_PICTURE) search.left = -1;
     return "unclear";
   }
+}
+
+const isTooLarge = (error: unknown): boolean =>
+  error instanceof Error && "code" in error && error.code === "ERR_BUFFER_TOO_LARGE";
+
+/** What comes out of data before its fault, up to a factor of eight; inflating again for it costs little more than the first time. */
+function inflatedAtMost(data: Uint8Array, most: number): number {
+  let limit = SMALL;
+  for (; limit < most; limit *= 8) {
+    try {
+      inflateSync(data, { maxOutputLength: limit });
+    } catch (error) {
+      if (!isTooLarge(error)) break;
+    }
+  }
+  return Math.min(limit, most);
 }
 
 function unpacked(data: Uint8Array, dict: PdfDict, search: Search): Decoded | null | "unclear" {
