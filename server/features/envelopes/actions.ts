@@ -5,6 +5,7 @@ import { enqueue } from "../../kernel/jobs.ts";
 import type { Remember } from "../../kernel/request.ts";
 import type { Actor } from "../../kernel/wire.ts";
 import { planOf } from "../identity/plans.ts";
+import { uploadWarnings } from "../templates/service.ts";
 import { inviteViewer } from "../viewers/jobs.ts";
 import { appendAudit } from "./audit.ts";
 import type { Envelope, PersonInput, VoidEnvelope } from "./contract.ts";
@@ -14,7 +15,6 @@ import { insertViewers, nextViewerPosition, revokeViewer, updateRecipient } from
 import { planRefusal, plans } from "./plan.ts";
 import { presentEnvelope } from "./present.ts";
 import { viewerAdded, viewerRow } from "./rows.ts";
-import { versionOf } from "./service.ts";
 import { isFinal, turnRefusal } from "./state.ts";
 import { type EnvelopeRecord, readEnvelope, touchEnvelope } from "./store.ts";
 import type { RecipientRow } from "./tables.ts";
@@ -41,7 +41,7 @@ export async function voidEnvelope(
       { ...by, data: { "envelope.voided": { reason } }, envelope: { void_reason: reason }, reason, notify },
     );
     const record = await reload(tx, envelope);
-    const voided = presentEnvelope(record, await versionOf(deps, tx, record.envelope));
+    const voided = presentEnvelope(record, await uploadWarnings(deps, tx, record.envelope));
     await remember?.(tx, { status: 200, body: voided });
     return voided;
   });

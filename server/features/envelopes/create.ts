@@ -6,8 +6,14 @@ import { enqueue } from "../../kernel/jobs.ts";
 import type { ProblemError } from "../../kernel/problem.ts";
 import type { Remember } from "../../kernel/request.ts";
 import { planOf } from "../identity/plans.ts";
-import { availableVerifications, isField } from "../templates/contract.ts";
-import { markTemplateUsed, NoSuchVersion, type PublishedVersion, publishedVersion } from "../templates/service.ts";
+import { availableVerifications, isField, type Warning } from "../templates/contract.ts";
+import {
+  markTemplateUsed,
+  NoSuchVersion,
+  type PublishedVersion,
+  publishedVersion,
+  uploadWarnings,
+} from "../templates/service.ts";
 import { draftEntries, storeEntries } from "./audit.ts";
 import { type Checked, checkAgainstVersion, checkRequest, inDocumentOrder, versionWarnings } from "./checks.ts";
 import type { EnvelopeDryRun } from "./contract.ts";
@@ -17,7 +23,6 @@ import { planRefusal, plans } from "./plan.ts";
 import { presentEnvelope } from "./present.ts";
 import { renderDocument } from "./render.ts";
 import { type Creation, personOf, rowsOf } from "./rows.ts";
-import { versionOf } from "./service.ts";
 import {
   countCompleted,
   type EnvelopeRecord,
@@ -28,7 +33,7 @@ import {
 } from "./store.ts";
 import { textWarnings } from "./text-warnings.ts";
 
-export type Created = { record: EnvelopeRecord; version: PublishedVersion; deduplicated: boolean };
+export type Created = { record: EnvelopeRecord; warnings: readonly Warning[]; deduplicated: boolean };
 
 /** Thrown inside the transaction to roll it back when another envelope took the externalId first. */
 class AlreadyCreated extends Error {}
@@ -66,7 +71,7 @@ export async function createEnvelope(deps: Deps, creation: Creation, remember: R
       if (envelope.expires_at !== null) {
         await enqueue(tx, expireEnvelope, { envelope: envelope.id }, { runAt: Date.parse(envelope.expires_at) });
       }
-      await remember?.(tx, { status: 201, body: presentEnvelope(record, version) });
+      await remember?.(tx, { status: 201, body: presentEnvelope(record, version.warnings) });
     });
   } catch (error) {
     if (!(error instanceof AlreadyCreated) || key === undefined) throw error;
@@ -74,7 +79,7 @@ export async function createEnvelope(deps: Deps, creation: Creation, remember: R
     if (earlier === undefined) throw error;
     return await existing(deps, earlier);
   }
-  return { record, version, deduplicated: false };
+  return { record, warnings: version.warnings, deduplicated: false };
 }
 
 /** All checks and the rendering, nothing written. @throws as createEnvelope, and AppError render-failed */
@@ -122,7 +127,8 @@ export async function dryRun(deps: Deps, creation: Creation): Promise<EnvelopeDr
 async function existing(deps: Deps, id: string): Promise<Created> {
   const record = await readEnvelope(deps.db.read, id);
   if (record === undefined) throw new Error(`envelope ${id} holds an externalId and does not exist`);
-  return { record, version: await versionOf(deps, deps.db.read, record.envelope), deduplicated: true };
+  const warnings = await uploadWarnings(deps, deps.db.read, record.envelope);
+  return { record, warnings, deduplicated: true };
 }
 
 /** The rules that come before de-duplication. When one is broken, those of the template are reported with it. */

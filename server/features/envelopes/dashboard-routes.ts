@@ -1,9 +1,10 @@
 import { bind } from "../../kernel/binding.ts";
+import { uploadWarnings } from "../templates/service.ts";
 import { followChanges } from "./changes.ts";
 import * as contract from "./dashboard-contract.ts";
 import { presentWithValues } from "./present.ts";
 import { retryEnvelope } from "./retry.ts";
-import { ownedEnvelope, versionOf } from "./service.ts";
+import { ownedEnvelope } from "./service.ts";
 import { listTestMails } from "./test-mails.ts";
 
 export const bindings = [
@@ -22,8 +23,8 @@ export const bindings = [
     async handle(deps, { caller, params, request }) {
       await retryEnvelope(deps, caller, params.id, request.ip);
       const record = await ownedEnvelope(deps, params.id, caller);
-      const version = await versionOf(deps, deps.db.read, record.envelope);
-      return { status: 200, body: presentWithValues(record, version) };
+      const warnings = await uploadWarnings(deps, deps.db.read, record.envelope);
+      return { status: 200, body: presentWithValues(record, warnings) };
     },
   }),
 ];

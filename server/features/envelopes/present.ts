@@ -52,27 +52,31 @@ export function presentListed({ envelope, recipients, cc }: Listed): Envelope {
 /** Warnings of the upload that concern whoever reads the envelope or its certificate; how a trial drawing looked is the author's business. */
 const lasting = ["already-signed", "signatures-removed", "repaired", "decrypted"] as const;
 
-type OfVersion = { warnings: readonly Warning[] };
-
-export function lastingWarnings(version: OfVersion): (Warning & { code: (typeof lasting)[number] })[] {
+export function lastingWarnings(warnings: readonly Warning[]): (Warning & { code: (typeof lasting)[number] })[] {
   return lasting.flatMap((code) => {
-    const warning = version.warnings.find((one) => one.code === code);
+    const warning = warnings.find((one) => one.code === code);
     return warning ? [{ ...warning, code }] : [];
   });
 }
 
 /** As answered by create and void: with viewers and warnings. */
-export function presentEnvelope(record: Listed & Pick<EnvelopeRecord, "viewers">, version: OfVersion): Envelope {
+export function presentEnvelope(
+  record: Listed & Pick<EnvelopeRecord, "viewers">,
+  warnings: readonly Warning[],
+): Envelope {
   return {
     ...presentListed(record),
     viewers: record.viewers.map((viewer) => presentViewer(viewer, record.envelope)),
-    warnings: lastingWarnings(version),
+    warnings: lastingWarnings(warnings),
   };
 }
 
 /** As answered by GET /v1/envelopes/{id}: with viewers, warnings and values. */
-export function presentWithValues(record: Listed & Pick<EnvelopeRecord, "viewers">, version: OfVersion): Envelope {
-  const envelope = presentEnvelope(record, version);
+export function presentWithValues(
+  record: Listed & Pick<EnvelopeRecord, "viewers">,
+  warnings: readonly Warning[],
+): Envelope {
+  const envelope = presentEnvelope(record, warnings);
   envelope.values = valuesOf(record);
   return envelope;
 }

@@ -3,12 +3,13 @@ import type { OrganizationCaller } from "../../kernel/caller.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import type { RequestInfo } from "../../kernel/request.ts";
 import { pdf } from "../../kernel/wire.ts";
+import { uploadWarnings } from "../templates/service.ts";
 import * as actions from "./actions.ts";
 import * as contract from "./contract.ts";
 import { createEnvelope, dryRun } from "./create.ts";
 import { presentEnvelope, presentViewer, presentWithValues } from "./present.ts";
 import type { Creation } from "./rows.ts";
-import { auditPage, documentOf, listEnvelopes, ownedEnvelope, versionOf } from "./service.ts";
+import { auditPage, documentOf, listEnvelopes, ownedEnvelope } from "./service.ts";
 import { followEnvelope, isOver, lastSeen } from "./stream.ts";
 
 type EnvelopeCall = { caller: OrganizationCaller; params: { id: string } };
@@ -29,8 +30,8 @@ export const bindings = [
         input: body,
       };
       if (query.dry_run === true) return { status: 200, body: await dryRun(deps, creation) };
-      const { record, version, deduplicated } = await createEnvelope(deps, creation, request.remember);
-      const envelope = presentEnvelope(record, version);
+      const { record, warnings, deduplicated } = await createEnvelope(deps, creation, request.remember);
+      const envelope = presentEnvelope(record, warnings);
       if (!deduplicated) return { status: 201, body: envelope };
       return { status: 200, body: envelope, headers: { "x-deduplicated": "true" } };
     },
@@ -43,8 +44,8 @@ export const bindings = [
   bind(contract.getEnvelope)({
     load,
     async handle(deps, _call, record) {
-      const version = await versionOf(deps, deps.db.read, record.envelope);
-      return { status: 200, body: presentWithValues(record, version) };
+      const warnings = await uploadWarnings(deps, deps.db.read, record.envelope);
+      return { status: 200, body: presentWithValues(record, warnings) };
     },
   }),
   bind(contract.getDocument)({

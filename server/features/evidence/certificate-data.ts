@@ -46,7 +46,7 @@ export async function certificateData(deps: Deps, record: EnvelopeRecord): Promi
     viewers: record.viewers.map(({ name, email }) => ({ name, email })),
     audit: { length: envelope.audit_length, headHash: envelope.audit_head },
     remarks: [
-      ...lastingWarnings(version).map(({ code }) => ({ code })),
+      ...lastingWarnings(version.warnings).map(({ code }) => ({ code })),
       ...reassigned.map(({ from, to, reason, at }) => ({ code: "reassigned" as const, from, to, reason, at })),
     ],
     verifyUrl: `${deps.config.appUrl}/verify`,

@@ -134,6 +134,16 @@ export async function publishedVersion(
   return { template: { id: row.id, name: row.name, mode: row.mode }, ...body };
 }
 
+/** What was found when the document of an envelope's version was uploaded. @throws NoSuchVersion */
+export async function uploadWarnings(
+  deps: Pick<Deps, "db">,
+  reader: Reader,
+  of: { template: string; template_version: number },
+): Promise<readonly Warning[]> {
+  const { warnings } = await versionBody(deps, reader, of.template, of.template_version);
+  return warnings;
+}
+
 /** Versions never change, so parsing each once is enough. The memory belongs to the database it was read from. */
 async function versionBody(
   deps: Pick<Deps, "db">,
