@@ -13,6 +13,8 @@ export type Ending = {
   completed: Uint8Array | null;
   /** An inline image whose data breaks off was left out of `completed`: some readers take what follows for its data. */
   pictureLost: boolean;
+  /** Ends of marked content that some readers may take for the data of an inline image. */
+  unsureEnds: number;
 };
 
 /** Saves, restores, marks and sections, each: several times what is accepted, since stamps add their own. */
@@ -83,8 +85,10 @@ export function endingOfParts(parts: readonly Part[]): Ending | "too-many" {
     follow(own, part.own);
     add(doubtful, part.doubtful);
   }
-  return endingFrom(own, doubtful, { comment: parts.at(-1)?.comment ?? false, completed: null, pictureLost: false });
+  return endingFrom(own, doubtful, { comment: parts.at(-1)?.comment ?? false, ...whole });
 }
+
+const whole = { completed: null, pictureLost: false, unsureEnds: 0 };
 
 function follow(tally: Tally, next: Tally): void {
   const restored = Math.min(tally.saves, next.restores);
@@ -108,7 +112,7 @@ function add(tally: Tally, next: Tally): void {
 function endingFrom(
   own: Tally,
   other: Tally,
-  { comment, ...rest }: { comment: boolean; completed: Uint8Array | null; pictureLost: boolean },
+  { comment, ...rest }: { comment: boolean } & Omit<Ending, "open" | "extra" | "closing">,
 ): Ending | "too-many" {
   const marks = own.marks + other.marks;
   const sections = own.sections + other.sections;
@@ -148,6 +152,8 @@ class Scan {
   #tooMany = false;
   /** Saves are provided for that may stand in what was taken for a picture. */
   #spared = false;
+  /** Ends of marks in what was taken for no picture any more. */
+  #unsureEnds = 0;
 
   constructor(bytes: Uint8Array, search: Search) {
     this.#bytes = bytes;
@@ -180,7 +186,8 @@ class Scan {
       const end = `${this.#missing ?? ""}\n${closers.toReversed().join(" ")}\n`;
       completed = Buffer.concat([this.#bytes, Buffer.from(end, "latin1")]);
     }
-    return endingFrom(own, other, { comment: this.#comment, completed, pictureLost: this.#pictureLost });
+    const [pictureLost, unsureEnds] = [this.#pictureLost, this.#unsureEnds];
+    return endingFrom(own, other, { comment: this.#comment, completed, pictureLost, unsureEnds });
   }
 
   part(): Part | null {
@@ -279,8 +286,10 @@ class Scan {
       else if (second === 0x2a && "fBb".includes(String.fromCharCode(first))) tally.path = false;
       else if (first === 0x42 && second === 0x49) this.#image = end;
     } else if (third === 0x43) {
-      if (first === 0x45 && second === 0x4d) endMark(tally);
-      else if (first === 0x42 && (second === 0x4d || second === 0x44)) tally.marks++;
+      if (first === 0x45 && second === 0x4d) {
+        if (this.#spared && tally.marks > 0) this.#unsureEnds++;
+        endMark(tally);
+      } else if (first === 0x42 && (second === 0x4d || second === 0x44)) tally.marks++;
     }
     return end;
   }

@@ -23,6 +23,7 @@ const MAX_OPEN = 4000;
 const MAX_FILTERS = 4;
 /** Ends of marked content that may be open in what a page draws with; readers pass over those too many. */
 const SPARE_MARKS = "EMC ".repeat(MAX_OPEN);
+const BEGINNINGS_OF_MARKS = ["BMC", "BDC"];
 const SEPARATOR = Buffer.from("\n");
 const FILTERS = new Set(
   "FlateDecode Fl LZWDecode LZW ASCII85Decode A85 ASCIIHexDecode AHx RunLengthDecode RL".split(" "),
@@ -43,6 +44,7 @@ export const UNKNOWN: Ending = {
   closing: "EMC ".repeat(SPARE),
   completed: null,
   pictureLost: false,
+  unsureEnds: 0,
 };
 
 type Reading = {
@@ -57,21 +59,20 @@ type Reading = {
   drawn: Drawn;
 };
 
-/** Whether marked content may be open behind what a page draws with; `unknown` when that cannot be read. */
+/** Whether marked content may be open behind what a page draws with; `unknown` when that is too much to be read. */
 type Marks = "none" | "open" | "unknown";
 /** What the file's pages draw with, as far as it was looked at. */
 type Drawn = {
   /** Of its own: what the pages' content needs is not spent on what most of them never draw. */
   budget: Budget;
-  /** `unclear` how readers take it. */
-  streams: Map<PdfStream, Marks | "unclear">;
+  streams: Set<PdfStream>;
   /** By what is listed in them. */
   lists: Map<string, Set<PdfDict>>;
   /** Of all of it: what one page draws with, others may. */
   marks: Marks;
 };
 
-/** Streams of one page that were decoded, with their endings when they are no others in front of them. */
+/** Streams of one page that were decoded, and what each leaves open when it is the page's only one; null when that is not known. */
 type Held = Map<PdfStream, { bytes: Uint8Array; ending: Scanned["ending"] | null }>;
 /** The file's own budget is for what cannot be done without; this is read on top of it. */
 const readings = new WeakMap<PdfFile, Reading>();
@@ -84,9 +85,9 @@ export function endingOf(file: PdfFile, page: PdfPage): Ending | UnknownEnding {
   const reading = readingOf(file, WHEN_DRAWN_ON);
   const ending = ownEnding(file, page, reading);
   // In MuPDF and Ghostscript a layer goes on that began in a form, a pattern, a glyph or a mask.
-  return typeof ending === "string" || !isLayered(file) || marksAsFarAsRead(file, page, reading) === "none"
-    ? ending
-    : { ...ending, closing: `${ending.closing}${SPARE_MARKS}` };
+  if (typeof ending === "string" || !isLayered(file)) return ending;
+  const spare = marksAsFarAsRead(file, page, reading) === "none" ? "" : SPARE_MARKS;
+  return { ...ending, closing: `${ending.closing}${"EMC ".repeat(ending.unsureEnds)}${spare}` };
 }
 
 const isLayered = (file: PdfFile): boolean => file.dict(file.catalog.get("OCProperties")) !== null;
@@ -101,7 +102,7 @@ function readingOf(file: PdfFile, { page, total }: Bounds): Reading {
     known: new Map(),
     drawn: {
       budget: { objects: 0, scan: 0, inflate: total },
-      streams: new Map(),
+      streams: new Set(),
       lists: new Map(),
       marks: "none",
     },
@@ -158,7 +159,7 @@ function partOf(
   return part;
 }
 
-/** What is `held` was paid for once. */
+/** The first use of a held stream is not charged again. */
 function readAsOne(
   file: PdfFile,
   streams: readonly PdfStream[],
@@ -239,10 +240,10 @@ function isAgreedOn(file: PdfFile, parm: PdfDict): boolean {
 const isPredicted = (file: PdfFile, { dict }: PdfStream): boolean =>
   parmsOf(file, dict).some((parm) => parm && changesDecoding(file, parm));
 
-/** Never fails: what cannot be read is unknown. */
+/** Never fails because of what is in the file: what cannot be read is unknown. */
 function marksAsFarAsRead(file: PdfFile, page: PdfPage, reading: Reading): Marks {
   try {
-    return leavesMarks(file, page.resources, reading);
+    return marksOfDrawn(file, page.resources, reading);
   } catch (error) {
     if (!(error instanceof PdfError)) throw error;
     reading.drawn.marks = "unknown";
@@ -251,39 +252,39 @@ function marksAsFarAsRead(file: PdfFile, page: PdfPage, reading: Reading): Marks
 }
 
 /**
- * Whether marked content may be open at the end of something that content with these resources, or those of such things, may
- * draw, or that pages could draw which were looked at before. `SPARE_MARKS` are for what is unknown.
+ * Of all that content with these resources may draw, with the resources of that, and of what was looked at for other pages.
+ * `SPARE_MARKS` are for what is unknown.
  */
-function leavesMarks(file: PdfFile, resources: PdfDict | null, { drawn, largest }: Reading): Marks {
+function marksOfDrawn(file: PdfFile, resources: PdfDict | null, { drawn, largest }: Reading): Marks {
   const waiting = [resources];
   while (waiting.length > 0 && drawn.marks !== "open") {
-    const { forms, others, fonts } = drawnWith(file, waiting.pop() ?? null, drawn);
-    waiting.push(...fonts.map((font) => file.dict(font.get("Resources"))));
-    const marksOf = (stream: PdfStream): Marks | "unclear" => {
-      const known = drawn.streams.get(stream);
-      if (known) return known;
+    const { streams, fonts } = drawnWith(file, waiting.pop() ?? null, drawn);
+    for (const font of fonts) waiting.push(file.dict(font.get("Resources")));
+    for (const stream of streams) {
+      if (drawn.streams.has(stream)) continue;
+      drawn.streams.add(stream);
       waiting.push(file.dict(stream.dict.get("Resources")));
       const marks = ownMarks(file, stream, drawn.budget, largest);
-      drawn.streams.set(stream, marks);
-      return marks;
-    };
-    const found = forms.map(marksOf).map((marks) => (marks === "unclear" ? "open" : marks));
-    found.push(...others.map(marksOf).map((marks) => (marks === "unclear" ? "unknown" : marks)));
-    if (found.includes("open")) drawn.marks = "open";
-    else if (found.includes("unknown")) drawn.marks = "unknown";
+      if (marks !== "none") drawn.marks = marks;
+      if (marks === "open") break;
+    }
   }
   return drawn.marks;
 }
 
-function ownMarks(file: PdfFile, stream: PdfStream, budget: Budget, largest: number): Marks | "unclear" {
+function ownMarks(file: PdfFile, stream: PdfStream, budget: Budget, largest: number): Marks {
   const bytes = decoded(file, stream, budget, largest);
-  const ending = typeof bytes === "string" ? bytes : scanContent(bytes, budget);
-  if (ending === "unclear") return ending;
-  if (ending === "too-large") return "unknown";
-  return ending === "too-many" || ending.closing.includes("EMC") ? "open" : "none";
+  // What readers decode in different ways may hold anything.
+  if (typeof bytes === "string") return bytes === "unclear" ? "open" : "unknown";
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  if (!BEGINNINGS_OF_MARKS.some((operator) => buffer.includes(operator, 0, "latin1"))) return "none";
+  const ending = scanContent(bytes, budget);
+  // Unlike a page's content it is not completed.
+  if (typeof ending === "string" || ending.completed || ending.closing.includes("EMC")) return "open";
+  return ending.unsureEnds > 0 ? "unknown" : "none";
 }
 
-/** Forms, and patterns, soft masks and glyphs, from lists that were not looked at yet. */
+/** Forms, patterns, soft masks and glyphs, from lists that were not looked at yet. */
 function drawnWith(file: PdfFile, resources: PdfDict | null, { lists }: Drawn) {
   const listed = (owner: PdfDict | null, kind: string): PdfObject[] => {
     const list = file.dict(owner?.get(kind));
@@ -293,12 +294,19 @@ function drawnWith(file: PdfFile, resources: PdfDict | null, { lists }: Drawn) {
     seen.add(list);
     return [...list.map.values()];
   };
-  const streams = (items: (PdfObject | undefined)[]): PdfStream[] => items.flatMap((item) => file.stream(item) ?? []);
-  const forms = streams(listed(resources, "XObject")).filter(({ dict }) => file.name(dict.get("Subtype")) === "Form");
-  const masks = listed(resources, "ExtGState").map((item) => file.dict(file.dict(item)?.get("SMask"))?.get("G"));
-  const fonts = listed(resources, "Font").flatMap((item) => file.dict(item) ?? []);
-  const glyphs = fonts.flatMap((font) => listed(font, "CharProcs"));
-  return { forms, others: streams([...masks, ...glyphs, ...listed(resources, "Pattern")]), fonts };
+  const states = listed(resources, "ExtGState").flatMap((item) => file.dict(item) ?? []);
+  const fontOf = (state: PdfDict): PdfObject => {
+    const font = file.resolve(state.get("Font"));
+    return Array.isArray(font) ? (font[0] ?? null) : null;
+  };
+  const fonts = [...listed(resources, "Font"), ...states.map(fontOf)].flatMap((item) => file.dict(item) ?? []);
+  const items = [
+    ...listed(resources, "XObject").filter((item) => file.name(file.stream(item)?.dict.get("Subtype")) === "Form"),
+    ...listed(resources, "Pattern"),
+    ...states.map((state) => file.dict(state.get("SMask"))?.get("G")),
+    ...fonts.flatMap((font) => listed(font, "CharProcs")),
+  ];
+  return { streams: items.flatMap((item) => file.stream(item) ?? []), fonts };
 }
 
 /**
@@ -313,14 +321,18 @@ export function requireContent(file: PdfFile, page: PdfPage): void {
   }
   const reading = readingOf(file, AT_UPLOAD);
   const ending = ownEnding(file, page, reading);
+  const layered = isLayered(file);
   // What leaves a layer open may be drawn more often than there are marks to spare.
-  if (ending === "unclear" || (isLayered(file) && leavesMarks(file, page.resources, reading) === "open")) {
+  if (ending === "unclear" || (layered && marksOfDrawn(file, page.resources, reading) === "open")) {
     throw new PdfError("damaged", `programs differ in how they read the content of page ${page.index + 1}`);
   }
   // What it leaves open nobody would know.
-  if (ending === "too-large") throw new PdfError("too-complex", `page ${page.index + 1} has too much content`);
+  if (ending === "too-large" || reading.drawn.budget.inflate <= 0)
+    throw new PdfError("too-complex", `page ${page.index + 1} has too much content`);
   const tooMany =
-    ending === "too-many" || Math.max(ending.open, ending.extra) > MAX_OPEN || ending.closing.length > 5 * MAX_OPEN;
+    ending === "too-many" ||
+    Math.max(ending.open, ending.extra, layered ? ending.unsureEnds : 0) > MAX_OPEN ||
+    ending.closing.length > 5 * MAX_OPEN;
   if (tooMany) throw new PdfError("too-complex", `the content of page ${page.index + 1} leaves too much open`);
 }
 

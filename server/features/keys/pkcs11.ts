@@ -74,12 +74,12 @@ export function openToken({ module, label }: { module: string; label: string }, 
   let session: Session | undefined;
   let resting: { until: number; cause: KeyUnavailable } | undefined;
 
-  async function use<T>(work: (api: PKCS11, session: Session) => T): Promise<T> {
-    return await inTurn(module, (library) => attempt(library, work));
+  async function use<T>(work: (api: PKCS11, session: Session) => T, anew = false): Promise<T> {
+    return await inTurn(module, (library) => attempt(library, work, anew));
   }
 
-  async function attempt<T>(library: Library, work: (api: PKCS11, session: Session) => T): Promise<T> {
-    if (resting && performance.now() < resting.until) throw resting.cause;
+  async function attempt<T>(library: Library, work: (api: PKCS11, session: Session) => T, anew: boolean): Promise<T> {
+    if (!anew && resting && performance.now() < resting.until) throw resting.cause;
     let held = session;
     session = undefined;
     try {
@@ -179,17 +179,18 @@ export function openToken({ module, label }: { module: string; label: string }, 
         const publicKey = publicKeyOf(api, open.handle, pair.publicKey, family);
         return { keyId: id.toString("hex"), publicKey: publicKey.export({ type: "spki", format: "der" }) };
       }),
-    inspect: () => {
-      // An operator looks, perhaps just after giving the right PIN.
-      resting = undefined;
-      return use((api, open) => ({
-        model: open.model,
-        serial: open.serial,
-        slot: open.slot,
-        keys: search(api, open, [{ type: attribute.class, value: classOf.private }]).length,
-        missing: [rsa, ec, ed].filter(({ sign }) => !open.mechanisms.has(sign)).map(({ signName }) => signName),
-      }));
-    },
+    // Whoever looks wants to see what is there now, perhaps just after giving the right PIN.
+    inspect: () =>
+      use(
+        (api, open) => ({
+          model: open.model,
+          serial: open.serial,
+          slot: open.slot,
+          keys: search(api, open, [{ type: attribute.class, value: classOf.private }]).length,
+          missing: [rsa, ec, ed].filter(({ sign }) => !open.mechanisms.has(sign)).map(({ signName }) => signName),
+        }),
+        true,
+      ),
   };
 }
 
