@@ -179,7 +179,7 @@ export function openToken({ module, label }: { module: string; label: string }, 
         const publicKey = publicKeyOf(api, open.handle, pair.publicKey, family);
         return { keyId: id.toString("hex"), publicKey: publicKey.export({ type: "spki", format: "der" }) };
       }),
-    // Whoever looks wants to see what is there now, perhaps just after giving the right PIN.
+    // An answer from a second ago would hide that the operator has just given the right PIN.
     inspect: () =>
       use(
         (api, open) => ({
