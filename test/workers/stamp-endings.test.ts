@@ -163,12 +163,14 @@ describe("what a page leaves open", () => {
   });
 
   test("an end of marked content that some readers take for a picture's data is written again, in a document with layers", () => {
-    const content = `/OC /On BDC /P BMC EMC ${hidesEnd}`;
-    const pdf = (catalog: string) =>
+    const pdf = (catalog: string, content = `/OC /On BDC /P BMC EMC ${hidesEnd}`) =>
       manyPages(["1000 0 R"], { 1: `<</Type/Catalog/Pages 2 0 R${catalog}>>`, 1000: plain(content) });
     const guessed = { ...clean, open: 64, extra: 64, unsureEnds: 1 };
     expect(endingsOf(pdf("/OCProperties<<>>"))).toEqual([{ ...guessed, closing: "EMC " }]);
     expect(endingsOf(pdf(""))).toEqual([guessed]);
+    // No more than any page that is accepted needs.
+    const many = endingsOf(pdf("/OCProperties<<>>", `${hidesEnd} ${"/P BMC EMC ".repeat(9000)}`));
+    expect(many).toMatchObject([{ closing: "EMC ".repeat(8000) }]);
   });
 
   test("glyphs are looked at whichever way their font is set", () => {
@@ -358,6 +360,14 @@ describe("content that is too much to be ended", () => {
     expect(await answered(large(5, 40))).toBe("too-complex");
     expect(await answered(large(5, 66))).toBe("too-complex");
   }, 30_000);
+
+  test("thousands of ends of marked content that may lie in a picture are too many, in a document with layers", async () => {
+    const content = (count: number) => plain(`${hidesEnd} ${"/P BMC EMC ".repeat(count)}`);
+    const pdf = (count: number, catalog?: string) => layered("", { 1000: content(count) }, catalog);
+    expect(await answered(pdf(4000))).toBe(true);
+    expect(await answered(pdf(4001))).toBe("too-complex");
+    expect(await answered(pdf(4001, ""))).toBe(true);
+  });
 
   test("a list names one thing as often as it likes", async () => {
     const names = Array.from({ length: 200_000 }, (_, at) => `/${at.toString(36)} 1001 0 R`).join("");
