@@ -35,6 +35,7 @@ const loaders: Readonly<Record<CommandName, () => Promise<Command>>> = {
   restore: async () => (await import("./commands/restore.ts")).restore,
   drill: async () => (await import("./commands/drill.ts")).drill,
   anchors: async () => (await import("./commands/anchors.ts")).anchors,
+  consent: async () => (await import("./commands/consent.ts")).consent,
   keys: async () => (await import("./commands/keys.ts")).keys,
   verify: async () => (await import("./commands/verify.ts")).verify,
   demo: async () => (await import("./commands/demo/demo.ts")).demo,

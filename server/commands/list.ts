@@ -155,6 +155,11 @@ const entries = {
     summary: "check sealed PDFs: signatures, time stamps, revisions, their place in the tree, the anchor",
     options: { server: text, bundle: text, keys: text, trust: text, "trust-timestamps": text },
   },
+  consent: {
+    summary:
+      "print the statement that a signer accepted, by the SHA-256 that the certificate of completion and the audit trail name",
+    options: {},
+  },
   demo: {
     summary: "do the main job on a real PDF with an appliance of its own, and ask independent judges about the result",
     options: { pdf: text, out: text },

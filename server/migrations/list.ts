@@ -40,6 +40,7 @@ import * as envelopeSearch from "./0051-envelope-search.ts";
 import * as removedJobs from "./0052-removed-jobs.ts";
 import * as lostReminders from "./0062-lost-reminders.ts";
 import * as certificateLookup from "./0064-certificate-lookup.ts";
+import * as consentTexts from "./0065-consent-texts.ts";
 
 /** Every step of the schema in its order. Named one by one, so that a bundle holds them all; a step that was released never changes. */
 export const migrations: readonly Migration[] = [
@@ -84,4 +85,5 @@ export const migrations: readonly Migration[] = [
   { name: "0052-removed-jobs", up: removedJobs.up },
   { name: "0062-lost-reminders", up: lostReminders.up },
   { name: "0064-certificate-lookup", up: certificateLookup.up },
+  { name: "0065-consent-texts", up: consentTexts.up },
 ];

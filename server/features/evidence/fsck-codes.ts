@@ -70,6 +70,7 @@ export const fsckCodes = {
   "submission-signature": error("submission", tampered),
   "submission-document": error("submission", tampered),
   "submission-consent": error("submission", tampered),
+  "submission-consent-text": error("submission", restore),
   "submission-attachment": error("submission", tampered),
   "recipient-values": error("submission", tampered),
   "sealed-unnamed": error("sealed-document", restore),

@@ -6,7 +6,7 @@ import { expireEnvelope, renderEnvelope } from "../envelopes/jobs.ts";
 import type { EnvelopeRecord } from "../envelopes/progress.ts";
 import { sendMail } from "../mail/jobs.ts";
 import { countersign, storeRevision } from "../signing/jobs.ts";
-import { submissionsOf } from "../signing/service.ts";
+import { consentTextOf, submissionsOf } from "../signing/service.ts";
 import { signatureHash } from "../signing/signatures.ts";
 import { findHold } from "./anchor-hold.ts";
 import type { Findings } from "./findings.ts";
@@ -100,6 +100,14 @@ export async function checkSubmissions(
     const values = recipients.find(({ id }) => id === data.recipient)?.values;
     if (values && sha256(canonicalize(JSON.parse(values))) !== data.fieldsSha256)
       findings.found("recipient-values", where, "the recipient shows other values than were signed");
+  }
+  for (const { recipient, consent } of submissions) {
+    if (consent === null) continue;
+    const text = await consentTextOf(deps.db.read, consent.textSha256);
+    const trouble = text === undefined ? "is missing" : sha256(text) === consent.textSha256 ? null : "was changed";
+    if (trouble === null) continue;
+    const what = `the statement ${consent.textSha256}, which was accepted, ${trouble}`;
+    findings.found("submission-consent-text", `${envelope.id} ${recipient}`, what);
   }
   const signed = entries.filter(({ type }) => type === "recipient.signed").length;
   if (submissions.length !== signed)

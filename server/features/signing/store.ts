@@ -1,6 +1,6 @@
 import type { Ts } from "../../kernel/clock.ts";
 import type { Reader, Tx } from "../../kernel/db.ts";
-import type { AttachmentRow, ReassignmentRow, SessionRow, SubmissionRow, TokenRow } from "./tables.ts";
+import type { AttachmentRow, ConsentTextRow, ReassignmentRow, SessionRow, SubmissionRow, TokenRow } from "./tables.ts";
 
 // Sessions and tokens
 
@@ -202,6 +202,19 @@ export async function deleteUnsubmittedOf(tx: Tx, recipient: string): Promise<vo
 
 export async function insertSubmission(tx: Tx, row: SubmissionRow): Promise<void> {
   await tx.insertInto("signing_submissions").values(row).execute();
+}
+
+/** Once for each text. */
+export async function keepConsentText(tx: Tx, row: ConsentTextRow): Promise<void> {
+  await tx
+    .insertInto("consent_texts")
+    .values(row)
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+}
+
+export async function findConsentText(reader: Reader, sha256: string): Promise<ConsentTextRow | undefined> {
+  return await reader.selectFrom("consent_texts").selectAll().where("sha256", "=", sha256).executeTakeFirst();
 }
 
 /** In the order in which people signed. */

@@ -69,7 +69,7 @@ async function check(
   deps: Deps,
   { record, recipient }: Signer,
   input: SubmitSigning,
-): Promise<{ submission: Submission; consent: AcceptedConsent }> {
+): Promise<{ submission: Submission; consent: Agreed }> {
   const version = await versionOf(deps, deps.db.read, record.envelope);
   const consent = acceptedText(consentFor(version.settings, localeOf(record.envelope, recipient)), input.consent);
   const errors: ProblemError[] = [];
@@ -95,10 +95,12 @@ async function check(
   return { submission: read.submission, consent };
 }
 
+/** What was accepted, and its text. */
+type Agreed = AcceptedConsent & { text: string };
 type Accepted = {
   input: SubmitSigning;
   submission: Submission;
-  consent: AcceptedConsent;
+  consent: Agreed;
   request: RequestInfo;
 };
 
@@ -106,7 +108,7 @@ async function complete(
   tx: Tx,
   deps: Deps,
   { record, recipient, session }: Signer,
-  { input, submission, consent, request }: Accepted,
+  { input, submission, consent: { text, ...consent }, request }: Accepted,
 ) {
   const { ip, userAgent } = request;
   const signedAt = deps.clock.ts();
@@ -128,6 +130,7 @@ async function complete(
       data: { recipient: recipient.id, ...consent, documentSha256 },
     },
   ]);
+  await store.keepConsentText(tx, { sha256: consent.textSha256, text });
   const signature = submission.signature?.stored ?? null;
   const initials = submission.initials?.stored ?? null;
   const { status, submission: number } = await completeRecipient(tx, deps, {

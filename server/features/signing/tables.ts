@@ -94,6 +94,9 @@ export type SubmissionRow = {
   initials: string | null;
 };
 
+/** A statement that somebody accepted, kept for ever: submissions and audit entries name it by its hash. */
+export type ConsentTextRow = { sha256: string; text: string };
+
 /** A code that staff printed; one at a time is open for a recipient. Who asked for it stands in the trail. */
 export type HandedCodeRow = Omit<CodeRow, "session" | "channel">;
 
@@ -122,5 +125,6 @@ declare module "../../kernel/db.ts" {
     signing_attachments: AttachmentRow;
     signing_submissions: SubmissionRow;
     signing_reassignments: ReassignmentRow;
+    consent_texts: ConsentTextRow;
   }
 }

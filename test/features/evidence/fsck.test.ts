@@ -74,6 +74,7 @@ async function check(statements: string, look?: (deps: Deps) => Promise<void>): 
     "anchors",
     "revisions",
     "signing_submissions",
+    "consent_texts",
     "anchor_notes",
     "witness_receipts",
     "key_records",
@@ -457,6 +458,12 @@ const forgeries: [string, string, RegExp][] = [
     "UPDATE signing_submissions SET ip = '203.0.113.9' WHERE envelope = $ENVELOPE AND number = 1",
     "submission-consent",
     /another consent/,
+  ],
+  ["UPDATE consent_texts SET text = 'I agree to everything'", "submission-consent-text", /accepted, was changed/],
+  [
+    `UPDATE signing_submissions SET consent = json_set(consent, '$.textSha256', '${"ab".repeat(32)}') WHERE envelope = $EARLIER`,
+    "submission-consent-text",
+    /accepted, is missing/,
   ],
   [
     `INSERT INTO signing_attachments

@@ -1,0 +1,19 @@
+import { consentTextOf } from "../features/signing/service.ts";
+import { notFound } from "../kernel/errors.ts";
+import { type Command, print, UsageError } from "./command.ts";
+import { entryOf } from "./list.ts";
+import { withDeps } from "./with-deps.ts";
+
+export const consent: Command = {
+  ...entryOf("consent"),
+  usage: ["signet consent SHA256"],
+  async run(context) {
+    const [given = "", ...more] = context.positionals;
+    const sha256 = given.toLowerCase();
+    if (!/^[0-9a-f]{64}$/.test(sha256) || more.length > 0) throw new UsageError("give one SHA-256: 64 hex digits");
+    const text = await withDeps(context, (deps) => consentTextOf(deps.db.read, sha256));
+    if (text === undefined) throw notFound(`A statement with the SHA-256 ${sha256}`);
+    print(context, { sha256, text }, text);
+    return 0;
+  },
+};
