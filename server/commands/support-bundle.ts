@@ -1,7 +1,7 @@
 import { open, rm } from "node:fs/promises";
 import path from "node:path";
 import { pipeline } from "node:stream/promises";
-import { recordOperatorAct } from "../features/appliance/operator-audit.ts";
+import { type OperatorAct, recordOperatorAct } from "../features/appliance/operator-audit.ts";
 import { gatherSupport, zipSupport } from "../features/appliance/support-bundle.ts";
 import { prepareSupportBundle, type SupportBundle, saveSupportBundle } from "../features/appliance/support-contract.ts";
 import { systemClock } from "../kernel/clock.ts";
@@ -64,7 +64,7 @@ async function gather(context: CommandContext): Promise<Gathered> {
   const about = { config, nowMs: systemClock.now(), checks: { data: await findings(context) }, status: null, log: [] };
   const bundle = await withDeps(context, async (deps) => {
     const made = await gatherSupport({ ...about, deps });
-    const act = { actor: operatorActor(), action: "support.bundle_made", target: made.id };
+    const act: OperatorAct = { actor: operatorActor(), action: "support.bundle_made", target: made.id };
     await deps.db.tx((tx) => recordOperatorAct(tx, deps, act));
     return made;
     // The data cannot be opened, and that is what help is needed for.

@@ -1,5 +1,5 @@
 import path from "node:path";
-import { recordOperatorAct } from "../features/appliance/operator-audit.ts";
+import { type OperatorAct, recordOperatorAct } from "../features/appliance/operator-audit.ts";
 import { performBackup } from "../features/backup/acts.ts";
 import { beginBackup } from "../features/backup/service.ts";
 import { isSetUp } from "../features/backup/settings.ts";
@@ -75,7 +75,7 @@ const steps: Readonly<Record<string, Step>> = {
       const [id, to] = [required(context, "id"), required(context, "to")];
       const actor = operatorOf(context);
       await keepOut(dataDir, { v: 1, id, from: version, to, actor, closed: false });
-      const begun = { actor, action: "update.begun", target: to, data: { from: version, to } };
+      const begun: OperatorAct = { actor, action: "update.begun", target: to, data: { from: version, to } };
       await withDeps(context, (deps) => deps.db.tx((tx) => recordOperatorAct(tx, deps, begun)), { updating: true });
       return {};
     } finally {

@@ -12,6 +12,7 @@ import { readZip, zipParts } from "../../server/features/evidence/zip.ts";
 import { pinsFrom, sealedEnvelope } from "../features/evidence/bundle-support.ts";
 import { movableClock, publishTemplate } from "../features/signing/flow.ts";
 import { startAppliance } from "../harness/appliance.ts";
+import { bundleCommits, earlierBundles } from "../harness/earlier-bundles.ts";
 import { desktop, launch, phone, seriousFindings, type Visit, visit } from "./browser.ts";
 
 /** The page of an evidence bundle, opened from a folder as from a USB stick, without any network. */
@@ -116,6 +117,20 @@ test("a good bundle is amber until its key and authority are named, then green",
   expect(await seriousFindings(seen.page)).toEqual([]);
   await seen.context.close();
 });
+
+test.each(bundleCommits)(
+  "bundles of %s are proven, and bits flipped in them are seen as they were then",
+  async (commit) => {
+    const { names, files: filesOf, pins: own, flipped } = earlierBundles(commit);
+    const seen = await stick();
+    await pin(seen, own);
+    for (const name of names)
+      expect([name, await verdictOf(seen, zipOf(await filesOf(name)))]).toEqual([name, "valid"]);
+    for await (const one of flipped(process.env.SIGNET_TEST_FULL === "1" ? 1 : 20))
+      expect([one.about, await verdictOf(seen, zipOf(one.files))]).toEqual([one.about, one.verdict]);
+    await seen.context.close();
+  },
+);
 
 test("it speaks German to a German browser, and takes keys and authorities as files", async () => {
   const seen = await stick({ ...desktop, locale: "de-DE" });

@@ -7,6 +7,7 @@ import type { Browser, CDPSession, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { buildApps } from "../../scripts/build-apps.ts";
+import { anchorNow } from "../../server/features/evidence/anchoring.ts";
 import { entryHash } from "../../server/features/evidence/certificate-check.ts";
 import { type CertificateMatch, VerifyResult } from "../../server/features/evidence/contract.ts";
 import { seal } from "../../workers/seal/seal.ts";
@@ -14,6 +15,7 @@ import { sealedEnvelope } from "../features/evidence/bundle-support.ts";
 import { movableClock, publishTemplate } from "../features/signing/flow.ts";
 import { startAppliance, type TestAppliance } from "../harness/appliance.ts";
 import { makeAuthority } from "../harness/authority.ts";
+import { earlierFolders, takeOver } from "../harness/earlier-folder.ts";
 import { samplePdf } from "../workers/pdf/samples.ts";
 import { desktop, launch, phone, seriousFindings, visit } from "./browser.ts";
 
@@ -110,6 +112,30 @@ test("a sealed document is genuine, step by step, record and PDF, and only its h
   expect(Math.max(...sent)).toBeLessThan(200);
   expect(troubles).toEqual([]);
   await context.close();
+});
+
+test.each(earlierFolders)("what was sealed by %s is genuine, and red once it is changed", async (commit) => {
+  const earlier = await takeOver(commit, true);
+  try {
+    await anchorNow(earlier.app.deps);
+    const { page, context, troubles } = await visit(browser, desktop);
+    await page.goto(`${earlier.app.url}/verify`);
+    for (const name of ["sealed", "sealedOwnConsent", "closing"]) {
+      const target = `/v1/envelopes/${earlier.about.envelopes[name]}/document?version=sealed`;
+      const bytes = Buffer.from(await (await earlier.app.call(target)).arrayBuffer());
+      const changed = Buffer.from(bytes);
+      const place = changed.indexOf("endstream") - 20;
+      changed[place] = (changed[place] ?? 0) ^ 1;
+      await choose(page, file(`${name}.pdf`, bytes), file("changed.pdf", changed));
+      await page.getByText("The covered bytes are not those that were signed.").first().waitFor();
+      expect([name, ...(await verdicts(page))]).toEqual([name, "anchored", "altered"]);
+      await page.getByRole("button", { name: "Check another document" }).click();
+    }
+    expect(troubles).toEqual([]);
+    await context.close();
+  } finally {
+    await earlier.close();
+  }
 });
 
 test("several files in turn, each with the words of its own state", async () => {

@@ -40,7 +40,7 @@ export async function performBackup(deps: Deps, id: string, work: Work): Promise
     checked: data,
     async commit(tx) {
       if (!(await store.endRun(tx, id, end))) return;
-      const act = { actor: systemActor, action: `backup.${end.status}`, target: id };
+      const act = { actor: systemActor, action: `backup.${end.status}` as const, target: id };
       await recordOperatorAct(tx, deps, { ...act, data: { ...data, ...(end.cause ? { cause: end.cause } : {}) } });
     },
   });

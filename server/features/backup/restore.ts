@@ -8,7 +8,7 @@ import { syncFolder, writeDurably } from "../../kernel/durable.ts";
 import { restoreMark } from "../../kernel/restore-mark.ts";
 import { equalInConstantTime, loadMasterKey } from "../../kernel/secrets.ts";
 import { type Actor, Ts } from "../../kernel/wire.ts";
-import { recordOperatorAct } from "../appliance/operator-audit.ts";
+import { type OperatorAct, recordOperatorAct } from "../appliance/operator-audit.ts";
 import { holdAnchors } from "../evidence/anchor-hold.ts";
 import { isDenied, unwritableBy } from "./denied.ts";
 import { type Machine, placeFiles } from "./machine.ts";
@@ -198,7 +198,8 @@ async function proveDatabase({ manifest, clock, actor }: Restore, file: string):
     if (!isDeepStrictEqual(await readHeads(db.read), manifest.heads))
       throw new BackupDamaged(`the chains of ${manifest.id} do not end where its manifest says`);
     if (actor === null) return;
-    const act = { actor, action: "backup.restored", target: manifest.id, data: { createdAt: manifest.createdAt } };
+    const data = { createdAt: manifest.createdAt };
+    const act: OperatorAct = { actor, action: "backup.restored", target: manifest.id, data };
     await db.tx(async (tx) => {
       await recordOperatorAct(tx, { clock }, act);
       await holdAnchors(tx, { clock }, { reason: "restored", backup: manifest.id });

@@ -44,12 +44,10 @@ export async function insertRun(tx: Tx, row: Pick<RunRow, "id" | "trigger" | "fo
     .execute();
 }
 
+type RunEnd = Partial<RunRow> & { status: Exclude<RunStatus, "running">; ended_at: Ts };
+
 /** @returns whether it ran until now */
-export async function endRun(
-  tx: Tx,
-  id: string,
-  end: Partial<RunRow> & Pick<RunRow, "status" | "ended_at">,
-): Promise<boolean> {
+export async function endRun(tx: Tx, id: string, end: RunEnd): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable("backup_runs")
     .set(end)

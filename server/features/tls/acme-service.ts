@@ -6,6 +6,7 @@ import type { Deps } from "../../kernel/deps.ts";
 import { AppError } from "../../kernel/errors.ts";
 import { enqueue } from "../../kernel/jobs.ts";
 import type { Actor } from "../../kernel/wire.ts";
+import type { OperatorAction } from "../appliance/audit-contract.ts";
 import { recordOperatorAct } from "../appliance/operator-audit.ts";
 import type { AcmeSetup, AcmeState } from "./acme-contract.ts";
 import { isPaused } from "./acme-findings.ts";
@@ -210,6 +211,6 @@ async function orConflict<T>(deps: AcmeDeps, settings: store.AcmeSettings, ask: 
 const refused = (pointer: string, detail: string, cause?: unknown) =>
   new AppError("validation-failed", { detail, cause, errors: [{ pointer, code: "format", detail }] });
 
-async function record({ db, clock }: AcmeDeps, actor: Actor, action: string, target: string): Promise<void> {
+async function record({ db, clock }: AcmeDeps, actor: Actor, action: OperatorAction, target: string): Promise<void> {
   await db.tx((tx) => recordOperatorAct(tx, { clock }, { actor, action, target }));
 }

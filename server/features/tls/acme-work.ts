@@ -3,7 +3,7 @@ import type { Deps } from "../../kernel/deps.ts";
 import { AppError } from "../../kernel/errors.ts";
 import { OutboundError } from "../../kernel/outbound.ts";
 import { systemActor } from "../../kernel/wire.ts";
-import { recordOperatorAct } from "../appliance/operator-audit.ts";
+import { type OperatorAct, recordOperatorAct } from "../appliance/operator-audit.ts";
 import { type AcmeClient, AcmeError, openAcmeClient } from "./acme-client.ts";
 import { isPaused, isServed } from "./acme-findings.ts";
 import { AcmePending, type AcmeWork } from "./acme-open-order.ts";
@@ -149,7 +149,8 @@ async function install(deps: AcmeDeps, work: AcmeWork, chainPem: string, keyPem:
   if (kept === null || fingerprintOf(kept.certPem) !== sha256) {
     const authority = new URL(work.settings.directory).host;
     const warnings = pair.warnings.map(({ message }) => message);
-    const act = { actor: systemActor, action: "tls.acme_installed", target: sha256, data: { authority, warnings } };
+    const data = { authority, warnings };
+    const act: OperatorAct = { actor: systemActor, action: "tls.acme_installed", target: sha256, data };
     // With the lock held: what somebody chooses from here on is put into its place after this one.
     await tls.store.put({ source: "acme", certPem: pair.certPem, keyPem: pair.keyPem }, () =>
       work.save({}, (tx) => recordOperatorAct(tx, { clock }, act)),

@@ -4,6 +4,7 @@ import type { Tx } from "../../kernel/db.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { AppError } from "../../kernel/errors.ts";
 import type { Actor } from "../../kernel/wire.ts";
+import type { OperatorAction } from "../appliance/audit-contract.ts";
 import { recordOperatorAct } from "../appliance/operator-audit.ts";
 import { readPkcs12 } from "../keys/given-certificates.ts";
 import { leaveOrder } from "./acme-store.ts";
@@ -140,7 +141,7 @@ export function refuseFiles({ tls }: Pick<TlsDeps, "tls">): void {
 async function record(
   { db, clock }: Pick<TlsDeps, "db" | "clock">,
   actor: Actor,
-  action: string,
+  action: OperatorAction,
   target: string | null,
   data: Record<string, Json> = {},
   also: (tx: Tx) => Promise<void> = async () => undefined,
@@ -155,7 +156,7 @@ async function record(
 async function recordChoice(
   deps: TlsDeps,
   actor: Actor,
-  action: string,
+  action: OperatorAction,
   target: string | null,
   data: Record<string, Json> = {},
 ): Promise<void> {

@@ -9,6 +9,7 @@ import { syncFolder, writeDurably } from "../../kernel/durable.ts";
 import { AppError } from "../../kernel/errors.ts";
 import type { JobRunner } from "../../kernel/job-runner.ts";
 import { Actor } from "../../kernel/wire.ts";
+import type { OperatorAction } from "../appliance/audit-contract.ts";
 import { type OperatorAct, recordOperatorAct } from "../appliance/operator-audit.ts";
 import { type Journal, readJournal } from "./journal.ts";
 import { type Outcome, recoveryOf } from "./state.ts";
@@ -271,11 +272,17 @@ export async function openMaintenance({ dataDir, root }: MaintenanceOptions) {
   };
 }
 
+const acts = {
+  applied: "update.applied",
+  "taken-back": "update.taken_back",
+  returned: "update.returned",
+} as const satisfies Readonly<Record<Outcome, OperatorAction>>;
+
 /** What the operators' audit says of the end; a way back with another database says what that took away. */
 export function endOf({ actor, from, to }: MaintenanceFile, outcome: Outcome, journal: Journal | null): OperatorAct {
   const loss = outcome === "applied" ? (journal?.loss ?? null) : null;
   const data = { from, to, ...(loss === null ? {} : { lost: loss }) };
-  return { actor, action: `update.${outcome.replace("-", "_")}`, target: to, data };
+  return { actor, action: acts[outcome], target: to, data };
 }
 
 /**

@@ -54,14 +54,14 @@ test("what operators do stands in one chain that nobody can change", async () =>
   const { db } = app.deps;
   const { actor } = operatorOf({ header: () => "ada\nlovelace" });
   expect(actor).toEqual({ type: "operator", id: null, name: "adalovelace", email: null });
-  for (const action of ["one.done", "two.done", "three.done"])
+  for (const action of ["clock.accepted", "mail.tested", "work.retried"] as const)
     await db.tx((tx) => recordOperatorAct(tx, app.deps, { actor, action, data: { count: 1 } }));
   const admin = administrator(app);
   const page = await admin.call(listOperatorAudit, { query: { limit: 2 } });
   expect(page).toMatchObject({ hasMore: true, verification: { valid: true } });
-  expect(page.data.map(({ action }) => action)).toEqual(["three.done", "two.done"]);
+  expect(page.data.map(({ action }) => action)).toEqual(["work.retried", "mail.tested"]);
   const rest = await admin.call(listOperatorAudit, { query: { limit: 200, before: page.data[1]?.seq } });
-  expect(rest.data[0]).toMatchObject({ action: "one.done", actor });
+  expect(rest.data[0]).toMatchObject({ action: "clock.accepted", actor });
   await expect(
     db.tx((tx) => tx.updateTable("operator_audit").set({ action: "nothing" }).where("seq", "=", 1).execute()),
   ).rejects.toThrow("append-only");

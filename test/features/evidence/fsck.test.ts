@@ -29,7 +29,7 @@ beforeAll(async () => {
   const clock = movableClock(new Date().toISOString());
   const app = await startAppliance({ clock });
   const template = await publishTemplate(app);
-  for (const action of ["one.done", "two.done", "three.done", "four.done"])
+  for (const action of ["clock.accepted", "mail.tested", "work.retried", "anchor.signed"] as const)
     await app.deps.db.tx((tx) => recordOperatorAct(tx, app.deps, { actor: systemActor, action }));
   for (let round = 0; round < 2; round += 1) {
     clock.advance(60_000);
