@@ -33,14 +33,13 @@ export async function voidEnvelope(
 ): Promise<Envelope> {
   const { reason, notify } = input;
   return await deps.db.tx(async (tx) => {
-    await move(
+    const { record } = await move(
       tx,
       deps,
-      envelope,
+      await reload(tx, envelope),
       { type: "voided" },
       { ...by, data: { "envelope.voided": { reason } }, envelope: { void_reason: reason }, reason, notify },
     );
-    const record = await reload(tx, envelope);
     const voided = presentEnvelope(record, await uploadWarnings(deps, tx, record.envelope));
     await remember?.(tx, { status: 200, body: voided });
     return voided;
@@ -59,8 +58,7 @@ export async function addViewers(
   by: By,
 ): Promise<EnvelopeRecord> {
   await deps.db.tx(async (tx) => {
-    const record = await readEnvelope(tx, envelope);
-    if (record === undefined) throw notFound("The envelope");
+    const record = await reload(tx, envelope);
     const known = new Set(record.viewers.map(({ email }) => email.toLowerCase()));
     const added = people.filter(({ email }) => {
       const fresh = !known.has(email.toLowerCase());

@@ -2,7 +2,7 @@ import type { Json } from "../../kernel/canonical.ts";
 import type { Ts } from "../../kernel/clock.ts";
 import type { Reader, Tx } from "../../kernel/db.ts";
 import type { Deps } from "../../kernel/deps.ts";
-import { AppError, notFound } from "../../kernel/errors.ts";
+import { AppError } from "../../kernel/errors.ts";
 import { enqueue } from "../../kernel/jobs.ts";
 import { type Actor, systemActor } from "../../kernel/wire.ts";
 import { sealEnvelope } from "../evidence/jobs.ts";
@@ -18,7 +18,7 @@ import type { RecipientStatus } from "./contract.ts";
 import { updateRecipient } from "./people-store.ts";
 import { startReminders } from "./reminders.ts";
 import { type Effect, type EnvelopeEvent, type EnvelopeState, type Refused, type Step, transition } from "./state.ts";
-import { type EnvelopeRecord, readEnvelope, updateEnvelope } from "./store.ts";
+import { type EnvelopeRecord, updateEnvelope } from "./store.ts";
 import type { EnvelopeRow, RecipientRow } from "./tables.ts";
 
 /** Who moves an envelope, and what is to be stored beside the new state. */
@@ -29,6 +29,8 @@ export type Mover = {
   /** `data` of the audit entries, by type. */
   data?: Partial<Record<AuditType, Readonly<Record<string, Json>>>>;
   envelope?: Partial<EnvelopeRow>;
+  /** Entries of the trail that come before those of the move. */
+  first?: readonly AuditDraft[];
   /** Columns of the recipient whom the event names. */
   recipient?: Partial<RecipientRow>;
   /** Why, for the mail that tells those involved. */
@@ -37,15 +39,22 @@ export type Mover = {
   notify?: boolean;
 };
 
-export type Moved = { record: EnvelopeRecord; next: EnvelopeState; entries: AuditEntry[] };
+/** `record`: the envelope as it is now. */
+export type Moved = { record: EnvelopeRecord; entries: AuditEntry[] };
 
 /**
- * Moves an envelope in the caller's transaction: reads it, lets the state machine decide, writes rows, audit entries,
- * jobs and mails.
+ * Moves an envelope in the caller's transaction: lets the state machine decide, writes rows, audit entries, jobs and mails.
+ * @param record as it was read in this transaction, which has written nothing to the envelope or its trail since
  * @throws AppError with the code of the refusal
  */
-export async function move(tx: Tx, deps: Deps, envelope: string, event: EnvelopeEvent, mover: Mover): Promise<Moved> {
-  const outcome = await tryMove(tx, deps, envelope, event, mover);
+export async function move(
+  tx: Tx,
+  deps: Deps,
+  record: EnvelopeRecord,
+  event: EnvelopeEvent,
+  mover: Mover,
+): Promise<Moved> {
+  const outcome = await tryMove(tx, deps, record, event, mover);
   if ("refused" in outcome) throw new AppError(outcome.refused);
   return outcome;
 }
@@ -54,20 +63,17 @@ export async function move(tx: Tx, deps: Deps, envelope: string, event: Envelope
 export async function tryMove(
   tx: Tx,
   deps: Deps,
-  envelope: string,
+  record: EnvelopeRecord,
   event: EnvelopeEvent,
   mover: Mover,
 ): Promise<Moved | Refused> {
-  const record = await readEnvelope(tx, envelope);
-  if (record === undefined) throw notFound("The envelope");
-  const state = stateOf(record);
   const now = deps.clock.ts();
-  const step = transition(state, event, now);
+  const step = transition(stateOf(record), event, now);
   if ("refused" in step) return step;
-  const entries = await write(tx, deps, record, step, mover, "recipient" in event ? event.recipient : undefined);
-  for (const effect of step.effects) await carryOut(tx, deps, record, effect, mover, entries[0]?.at ?? now);
+  const moved = await write(tx, deps, record, step, mover, "recipient" in event ? event.recipient : undefined);
+  for (const effect of step.effects) await carryOut(tx, deps, record, effect, mover, moved.entries[0]?.at ?? now);
   await informViewers(tx, record, step.next, mover);
-  return { record, next: step.next, entries };
+  return moved;
 }
 
 export function stateOf({ envelope, recipients, revisions }: EnvelopeRecord): EnvelopeState {
@@ -87,31 +93,36 @@ async function write(
   step: Step,
   mover: Mover,
   named: string | undefined,
-): Promise<AuditEntry[]> {
+): Promise<Moved> {
   const { envelope } = record;
-  const drafts = step.effects.flatMap((effect) => (effect.kind === "audit" ? [draftOf(effect, record, mover)] : []));
+  const own = step.effects.flatMap((effect) => (effect.kind === "audit" ? [draftOf(effect, record, mover)] : []));
+  const drafts = [...(mover.first ?? []), ...own];
   const { entries, end } = draftEntries(envelope.id, await chainEndOf(tx, envelope), deps.clock.ts(), drafts);
   const [first] = entries;
-  if (first === undefined) return [];
+  if (first === undefined) return { record, entries };
   // Not the clock's word: an entry is never dated before its predecessor, and the rows say what the trail says.
   const now = first.at;
-  const won = await updateEnvelope(tx, envelope, {
+  const set = {
     ...mover.envelope,
     ...statusColumns(envelope, step.next, now),
     seal: step.next.seal,
     updated_at: now,
     audit_length: end.length,
     audit_head: end.head,
-  });
-  if (!won) throw new AppError("conflict", { detail: "The envelope was changed at the same time." });
-  for (const { id, status } of step.next.recipients) {
-    const before = record.recipients.find((one) => one.id === id);
-    if (before === undefined || before.status === status) continue;
-    const set = { ...recipientColumns(before, status, now), ...(id === named ? mover.recipient : {}) };
-    if (!(await updateRecipient(tx, id, before.status, set))) throw new AppError("conflict");
+  };
+  if (!(await updateEnvelope(tx, envelope, set)))
+    throw new AppError("conflict", { detail: "The envelope was changed at the same time." });
+  const recipients: RecipientRow[] = [];
+  for (const before of record.recipients) {
+    const { id } = before;
+    const status = step.next.recipients.find((one) => one.id === id)?.status ?? before.status;
+    const columns = { ...recipientColumns(before, status, now), ...(id === named ? mover.recipient : {}) };
+    recipients.push(status === before.status ? before : { ...before, ...columns });
+    if (status === before.status) continue;
+    if (!(await updateRecipient(tx, id, before.status, columns))) throw new AppError("conflict");
   }
   await storeEntries(tx, deps, envelope.id, entries);
-  return entries;
+  return { record: { ...record, envelope: { ...envelope, ...set }, recipients }, entries };
 }
 
 function statusColumns(envelope: EnvelopeRow, { status }: EnvelopeState, now: Ts): Partial<EnvelopeRow> {

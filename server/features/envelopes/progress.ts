@@ -2,6 +2,7 @@ import type { Json } from "../../kernel/canonical.ts";
 import type { Ts } from "../../kernel/clock.ts";
 import type { Reader, Tx } from "../../kernel/db.ts";
 import type { Deps } from "../../kernel/deps.ts";
+import { notFound } from "../../kernel/errors.ts";
 import { enqueue } from "../../kernel/jobs.ts";
 import { type Actor, systemActor } from "../../kernel/wire.ts";
 import { senderAddresses } from "../identity/service.ts";
@@ -9,6 +10,7 @@ import { queueMail } from "../mail/service.ts";
 import { inviteViewer } from "../viewers/jobs.ts";
 import { appendAudit, draftEntries, storeEntries } from "./audit.ts";
 import { chainEndOf } from "./audit-store.ts";
+import type { AuditDraft } from "./chain.ts";
 import type { EnvelopeStatus, FieldValue } from "./contract.ts";
 import { actorOf, mailHead, move, tryMove } from "./move.ts";
 import { updateCopiesNotified, updateRecipient } from "./people-store.ts";
@@ -23,7 +25,10 @@ import {
 } from "./store.ts";
 import type { EnvelopeRow, RecipientRow } from "./tables.ts";
 
-/** How an envelope gets on. Every function works in the caller's transaction, for signing, evidence and our own jobs. */
+/**
+ * How an envelope gets on. Every function works in the caller's transaction, for signing, evidence and our own jobs; those that
+ * take a record want it as it was read there, so that it is read once.
+ */
 
 export type { EnvelopeRecord } from "./store.ts";
 export type { EnvelopeRow, RecipientRow } from "./tables.ts";
@@ -33,18 +38,24 @@ export function loadEnvelope(reader: Reader, envelope: string): Promise<Envelope
   return readEnvelope(reader, envelope);
 }
 
-type Recipient = { envelope: string; recipient: string };
+async function requireEnvelope(tx: Tx, envelope: string): Promise<EnvelopeRecord> {
+  const record = await readEnvelope(tx, envelope);
+  if (record === undefined) throw notFound("The envelope");
+  return record;
+}
+
+type Recipient = { recipient: string };
 type Visitor = { ip: string | null; userAgent: string | null };
 
 /** First open of the signing page; later ones and those that come too late change nothing. */
 export async function markViewed(
   tx: Tx,
   deps: Deps,
-  { envelope, recipient, ...visitor }: Recipient & Visitor,
+  record: EnvelopeRecord,
+  { recipient, ...visitor }: Recipient & Visitor,
 ): Promise<void> {
-  const record = await readEnvelope(tx, envelope);
-  if (record?.recipients.find((one) => one.id === recipient)?.status !== "sent") return;
-  await tryMove(tx, deps, envelope, { type: "viewed", recipient }, { ...visitor, actor: actorFor(record, recipient) });
+  if (record.recipients.find((one) => one.id === recipient)?.status !== "sent") return;
+  await tryMove(tx, deps, record, { type: "viewed", recipient }, { ...visitor, actor: actorFor(record, recipient) });
 }
 
 /** The one-time code was entered; the caller writes the audit entry. */
@@ -62,46 +73,52 @@ export async function markReminded(tx: Tx, deps: Deps, recipient: RecipientRow):
 /**
  * Takes a recipient's signature: `sent|viewed` → `completed`. The last one completes the envelope and queues the seal;
  * the others queue the revision that shows what they filled in.
- * @param input `auditData`: fieldsSha256, signatureSha256, documentSha256 (contract §4)
+ * @param input `auditData`: fieldsSha256, signatureSha256, documentSha256 (contract §4); `consent`: the entry before that one
  * @returns `submission`: k, this being the k-th submission of the envelope
  * @throws AppError recipient-finished, not-recipients-turn or envelope-not-in-progress
  */
 export async function completeRecipient(
   tx: Tx,
   deps: Deps,
+  record: EnvelopeRecord,
   input: Recipient &
-    Visitor & { values: Readonly<Record<string, FieldValue>>; auditData: Readonly<Record<string, Json>> },
+    Visitor & {
+      values: Readonly<Record<string, FieldValue>>;
+      auditData: Readonly<Record<string, Json>>;
+      consent: AuditDraft | null;
+    },
 ): Promise<{ status: EnvelopeStatus; submission: number; last: boolean }> {
-  const { envelope, recipient, values, auditData, ip, userAgent } = input;
-  const record = await readEnvelope(tx, envelope);
-  const submission = 1 + (record?.recipients.filter((one) => one.status === "completed").length ?? 0);
-  const { next } = await move(
+  const { recipient, values, auditData, consent, ip, userAgent } = input;
+  const submission = 1 + record.recipients.filter((one) => one.status === "completed").length;
+  const moved = await move(
     tx,
     deps,
-    envelope,
+    record,
     { type: "completed", recipient },
     {
       actor: actorFor(record, recipient),
       ip,
       userAgent,
+      first: consent === null ? [] : [consent],
       data: { "recipient.signed": auditData },
       recipient: { values: JSON.stringify(values), submission },
     },
   );
-  return { status: next.status, submission, last: next.status === "completed" };
+  const { status } = moved.record.envelope;
+  return { status, submission, last: status === "completed" };
 }
 
 /** Declines, which ends the envelope. @throws AppError as completeRecipient */
 export async function declineRecipient(
   tx: Tx,
   deps: Deps,
-  { envelope, recipient, reason, ...visitor }: Recipient & Visitor & { reason: string },
+  record: EnvelopeRecord,
+  { recipient, reason, ...visitor }: Recipient & Visitor & { reason: string },
 ): Promise<void> {
-  const record = await readEnvelope(tx, envelope);
   await move(
     tx,
     deps,
-    envelope,
+    record,
     { type: "declined", recipient },
     {
       ...visitor,
@@ -130,9 +147,9 @@ export async function storeRevision(
     if (known?.sha256 !== sha256) throw new Error(`revision ${number} of ${envelope} was drawn differently before`);
     return;
   }
-  const record = await readEnvelope(tx, envelope);
-  if (record !== undefined) await clearStall(tx, deps, record.envelope, "revision");
-  await tryMove(tx, deps, envelope, { type: "revision-stored", number }, { actor: systemActor });
+  const record = await requireEnvelope(tx, envelope);
+  await clearStall(tx, deps, record.envelope, "revision");
+  await tryMove(tx, deps, record, { type: "revision-stored", number }, { actor: systemActor });
 }
 
 /** The document is drawn: `rendering` → `sent`, and the first turn begins. Does nothing when the envelope has ended. */
@@ -145,7 +162,7 @@ export async function markRendered(
   const outcome = await tryMove(
     tx,
     deps,
-    envelope,
+    await requireEnvelope(tx, envelope),
     { type: "rendered" },
     {
       actor: systemActor,
@@ -168,7 +185,7 @@ export async function markRenderFailed(
   const outcome = await tryMove(
     tx,
     deps,
-    failed.envelope,
+    await requireEnvelope(tx, failed.envelope),
     { type: "render-failed" },
     {
       actor: systemActor,
@@ -194,7 +211,8 @@ export async function markRenderFailed(
 
 /** @returns false when it is not overdue, or has ended before */
 export async function markExpired(tx: Tx, deps: Deps, envelope: string): Promise<boolean> {
-  const outcome = await tryMove(tx, deps, envelope, { type: "expired" }, { actor: systemActor });
+  const record = await requireEnvelope(tx, envelope);
+  const outcome = await tryMove(tx, deps, record, { type: "expired" }, { actor: systemActor });
   return !("refused" in outcome);
 }
 
@@ -220,7 +238,7 @@ export async function markSealed(
   const { entries } = await move(
     tx,
     deps,
-    envelope,
+    await requireEnvelope(tx, envelope),
     { type: "sealed" },
     {
       actor: systemActor,
@@ -247,8 +265,8 @@ export async function markSealed(
 export async function markSealExtended(
   tx: Tx,
   deps: Deps,
+  { envelope }: EnvelopeRecord,
   extended: {
-    envelope: string;
     before: string;
     sealedSha256: string;
     certificateSha256: string;
@@ -256,9 +274,7 @@ export async function markSealExtended(
   },
 ): Promise<string | undefined> {
   const { before, sealedSha256, certificateSha256, level } = extended;
-  const record = await readEnvelope(tx, extended.envelope);
-  const envelope = record?.envelope;
-  if (envelope?.seal !== "sealed" || envelope.sealed_sha256 !== before) return undefined;
+  if (envelope.seal !== "sealed" || envelope.sealed_sha256 !== before) return undefined;
   if (envelope.documents_deleted_at !== null) return undefined;
   const now = deps.clock.ts();
   const data = { sealedSha256, certificateSha256, level };
@@ -281,11 +297,12 @@ export async function markSealExtended(
 export async function markSealFailed(
   tx: Tx,
   deps: Deps,
-  { envelope, code, message }: { envelope: string; code: string; message: string },
+  record: EnvelopeRecord,
+  { code, message }: { code: string; message: string },
 ): Promise<void> {
   const failure = JSON.stringify({ stage: "seal", code, message, at: deps.clock.ts() });
   const data = { "envelope.seal_failed": { code, message } };
-  await tryMove(tx, deps, envelope, { type: "seal-failed" }, { actor: systemActor, data, envelope: { failure } });
+  await tryMove(tx, deps, record, { type: "seal-failed" }, { actor: systemActor, data, envelope: { failure } });
 }
 
 /** The anchor that covers the envelope's leaf. */
@@ -307,8 +324,8 @@ export async function markCopiesNotified(
 }
 
 /** A recipient as the one who did it; a countersigner signs by the system's hand. */
-function actorFor(record: EnvelopeRecord | undefined, recipient: string): Actor {
-  const row = record?.recipients.find((one) => one.id === recipient);
+function actorFor(record: EnvelopeRecord, recipient: string): Actor {
+  const row = record.recipients.find((one) => one.id === recipient);
   if (row === undefined || row.kind === "countersigner") return systemActor;
   return { type: "recipient", id: row.id, name: row.name, email: row.email };
 }

@@ -3,7 +3,7 @@ import type { Deps } from "../../kernel/deps.ts";
 import { AppError } from "../../kernel/errors.ts";
 import { updateRecipient } from "./people-store.ts";
 import { searchText } from "./search.ts";
-import { readEnvelope } from "./store.ts";
+import type { EnvelopeRecord } from "./store.ts";
 import type { RecipientRow } from "./tables.ts";
 
 /**
@@ -13,6 +13,7 @@ import type { RecipientRow } from "./tables.ts";
 export async function reassignRecipient(
   tx: Tx,
   deps: Deps,
+  { envelope, recipients }: EnvelopeRecord,
   recipient: RecipientRow,
   to: { name: string; email: string; locale: string | null },
 ): Promise<void> {
@@ -29,10 +30,9 @@ export async function reassignRecipient(
     delivery_error: null,
   });
   if (!done) throw new AppError("conflict");
-  const record = await readEnvelope(tx, recipient.envelope);
-  if (!record) return;
-  const { envelope, recipients } = record;
-  const people = recipients.flatMap(({ name, email }) => [name, email]);
+  const people = recipients
+    .map((one) => (one.id === recipient.id ? to : one))
+    .flatMap(({ name, email }) => [name, email]);
   await tx
     .updateTable("envelopes")
     .set({ search: searchText([envelope.title, envelope.external_id, ...people]), updated_at: now })

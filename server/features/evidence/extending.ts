@@ -48,10 +48,11 @@ export async function extendSealed(deps: Deps, id: string, signal: AbortSignal):
   const validUntil = earliest([document, certificate]);
   return async (tx) => {
     // Another extension was faster: what it made counts, also when it brought only the certificate further.
-    if ((await loadEnvelope(tx, id))?.envelope.certificate_sha256 !== standalone) return;
+    const now = await loadEnvelope(tx, id);
+    if (now?.envelope.certificate_sha256 !== standalone) return;
     const [{ sha256: sealedSha256 }, { sha256: certificateSha256 }] = stored;
-    const extended = { envelope: id, before, sealedSha256, certificateSha256, level };
-    const auditHash = await markSealExtended(tx, deps, extended);
+    const extended = { before, sealedSha256, certificateSha256, level };
+    const auditHash = await markSealExtended(tx, deps, now, extended);
     if (auditHash === undefined) return;
     await appendLeaf(tx, {
       v: 1,

@@ -42,7 +42,7 @@ export function handlers(deps: Deps): JobBinding[] {
         async onDead({ envelope }, error, tx) {
           const record = await loadEnvelope(tx, envelope);
           if (record?.envelope.seal !== "pending") return;
-          await markSealFailed(tx, deps, { envelope, code: "seal-failed", message: error.message.slice(0, 500) });
+          await markSealFailed(tx, deps, record, { code: "seal-failed", message: error.message.slice(0, 500) });
           await tellCompleted(tx, deps, record, null);
           countSeal(tx, deps, "failed");
         },

@@ -41,8 +41,8 @@ export async function signAutomatically(deps: Deps, payload: { envelope: string;
       else if (value !== null) values[field.id] = value;
     }
     const signature: StoredSignature = { method: "automatic", text: recipient.name, font: signatureFonts[1] };
-    const { submission } = await completeRecipient(tx, deps, {
-      ...payload,
+    const { submission } = await completeRecipient(tx, deps, record, {
+      recipient: recipient.id,
       values,
       auditData: {
         fieldsSha256: createHash("sha256").update(canonicalize(values)).digest("hex"),
@@ -50,6 +50,7 @@ export async function signAutomatically(deps: Deps, payload: { envelope: string;
         documentSha256: document,
         automatic: true,
       },
+      consent: null,
       ip: null,
       userAgent: null,
     });

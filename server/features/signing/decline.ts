@@ -28,7 +28,7 @@ export async function decline(
   return await deps.db.tx(async (tx) => {
     // Looked at again in here: the signing may have been passed on since.
     const signer = await allowed(deps, tx, caller);
-    await declineRecipient(tx, deps, { envelope, recipient, reason, ip, userAgent });
+    await declineRecipient(tx, deps, signer.record, { recipient, reason, ip, userAgent });
     return {
       status: "declined",
       envelope: { id: envelope, status: "declined" },

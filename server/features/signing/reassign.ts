@@ -51,7 +51,7 @@ export async function reassign(
         data: { recipient: recipient.id, from: nameAndEmail(recipient), to: { name, email }, reason },
       },
     ]);
-    await reassignRecipient(tx, deps, recipient, { name, email, locale: locale ?? recipient.locale });
+    await reassignRecipient(tx, deps, signer.record, recipient, { name, email, locale: locale ?? recipient.locale });
     await store.insertReassignment(tx, {
       id: entry?.id ?? newId("evt"),
       envelope: caller.envelope,

@@ -22,12 +22,11 @@ import * as store from "./store.ts";
 export async function signingView(deps: Deps, caller: SignerCaller, request: RequestInfo): Promise<SigningView> {
   const signer = await loadSigner(deps.db.read, caller, deps.clock.ts());
   if (signer.standing.recipient !== "sent") return await present(deps, signer);
-  const { envelope, recipient } = caller;
   const { ip, userAgent } = request;
   await deps.db.tx(async (tx) => {
     // Passed on since, it would be the new person who is said to have looked, from the old one's address.
-    await loadSigner(tx, caller, deps.clock.ts());
-    await markViewed(tx, deps, { envelope, recipient, ip, userAgent });
+    const { record } = await loadSigner(tx, caller, deps.clock.ts());
+    await markViewed(tx, deps, record, { recipient: caller.recipient, ip, userAgent });
   });
   return await present(deps, await loadSigner(deps.db.read, caller, deps.clock.ts()));
 }

@@ -6,7 +6,6 @@ import type { Deps } from "../../kernel/deps.ts";
 import { AppError, invalid } from "../../kernel/errors.ts";
 import type { ProblemError } from "../../kernel/problem.ts";
 import type { RequestInfo } from "../../kernel/request.ts";
-import { appendAudit } from "../envelopes/audit.ts";
 import { completeRecipient } from "../envelopes/progress.ts";
 import { versionOf } from "../envelopes/service.ts";
 import { type AcceptedConsent, acceptedText, consentFor } from "./consent.ts";
@@ -121,21 +120,19 @@ async function complete(
   ) {
     throw new AppError("conflict", { detail: "An uploaded file is gone. Upload it again." });
   }
-  await appendAudit(tx, deps, at.envelope, [
-    {
+  await store.keepConsentText(tx, { sha256: consent.textSha256, text });
+  const signature = submission.signature?.stored ?? null;
+  const initials = submission.initials?.stored ?? null;
+  const { status, submission: number } = await completeRecipient(tx, deps, record, {
+    recipient: recipient.id,
+    values,
+    consent: {
       type: "recipient.consented",
       actor: recipientActor(recipient),
       ip,
       userAgent,
       data: { recipient: recipient.id, ...consent, documentSha256 },
     },
-  ]);
-  await store.keepConsentText(tx, { sha256: consent.textSha256, text });
-  const signature = submission.signature?.stored ?? null;
-  const initials = submission.initials?.stored ?? null;
-  const { status, submission: number } = await completeRecipient(tx, deps, {
-    ...at,
-    values,
     auditData: {
       fieldsSha256: createHash("sha256").update(canonicalize(values)).digest("hex"),
       signatureSha256: signatureHash(signature),

@@ -3,7 +3,14 @@ import path from "node:path";
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { renderEnvelope } from "../../../server/features/envelopes/jobs.ts";
-import { completeRecipient, declineRecipient, markSealed } from "../../../server/features/envelopes/progress.ts";
+import {
+  completeRecipient,
+  declineRecipient,
+  type EnvelopeRecord,
+  loadEnvelope,
+  markSealed,
+} from "../../../server/features/envelopes/progress.ts";
+import type { Tx } from "../../../server/kernel/db.ts";
 import { AppError } from "../../../server/kernel/errors.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
 import {
@@ -33,12 +40,18 @@ afterAll(() => appliance.stop());
 const first = (envelope: EnvelopeValue, index = 0) => envelope.recipients[index]?.id ?? "";
 const post = (target: string, json: unknown = {}) => appliance.json(target, { json });
 
+async function recordOf(tx: Tx, id: string): Promise<EnvelopeRecord> {
+  const record = await loadEnvelope(tx, id);
+  if (record === undefined) throw new Error(`no envelope ${id}`);
+  return record;
+}
+
 /** Signs as signing does, without its checks of fields and picture. */
 const sign = (envelope: string, recipient: string) =>
-  appliance.deps.db.tx((tx) =>
-    completeRecipient(tx, appliance.deps, {
-      envelope,
+  appliance.deps.db.tx(async (tx) =>
+    completeRecipient(tx, appliance.deps, await recordOf(tx, envelope), {
       recipient,
+      consent: null,
       values: { "tenant-iban": "CH93" },
       auditData: { fieldsSha256: "0".repeat(64), signatureSha256: null, documentSha256: "1".repeat(64) },
       ip: "192.0.2.7",
@@ -117,9 +130,8 @@ describe("signing order and the end", () => {
 
   it("ends with the first who declines, and tells the sender and who was asked", async () => {
     const envelope = await sentEnvelope(appliance, parallel);
-    await appliance.deps.db.tx((tx) =>
-      declineRecipient(tx, appliance.deps, {
-        envelope: envelope.id,
+    await appliance.deps.db.tx(async (tx) =>
+      declineRecipient(tx, appliance.deps, await recordOf(tx, envelope.id), {
         recipient: first(envelope),
         reason: "Too expensive",
         ip: null,
@@ -369,9 +381,9 @@ describe("the event stream", () => {
         // The second signature and the seal in one transaction, so that no job comes between.
         await deps.db.tx(async (tx) => {
           const { id } = envelope;
-          await completeRecipient(tx, deps, {
-            envelope: id,
+          await completeRecipient(tx, deps, await recordOf(tx, id), {
             recipient: first(envelope, 1),
+            consent: null,
             values: {},
             auditData: {},
             ip: null,
