@@ -1,5 +1,5 @@
 import type { Reader, Tx } from "./db.ts";
-import { type JobRow, jobTopic } from "./jobs.ts";
+import { type JobRow, type JobType, jobTopic } from "./jobs.ts";
 import { txScope } from "./tx.ts";
 
 /** Takes up to `limit` due jobs of a queue, oldest first, under a lease. */
@@ -171,10 +171,31 @@ export async function findDead(reader: Reader, id: string): Promise<JobRow | und
     .executeTakeFirst();
 }
 
-/** Dead jobs whose payload holds this text, oldest first; secret payloads are encrypted and never found. */
-export async function findDeadWith(reader: Reader, text: string): Promise<JobRow[]> {
-  const dead = await reader.selectFrom("jobs").selectAll().where("status", "=", "dead").orderBy("created_at").execute();
-  return dead.filter(({ payload }) => payload.includes(text));
+/** Dead jobs about this subject, oldest first. */
+export function findDeadAbout(reader: Reader, subject: string): Promise<JobRow[]> {
+  return reader
+    .selectFrom("jobs")
+    .selectAll()
+    .where("status", "=", "dead")
+    .where("subject", "=", subject)
+    .orderBy("created_at")
+    .execute();
+}
+
+/** Jobs of this kind that are queued or run, about this subject or about any. */
+export function findLive<P>(reader: Reader, job: JobType<P>, subject?: string): Promise<JobRow[]> {
+  const live = reader.selectFrom("jobs").selectAll().where("name", "=", job.name).where("status", "!=", "dead");
+  return (subject === undefined ? live : live.where("subject", "=", subject)).execute();
+}
+
+/** Takes back what is queued or runs of this kind about this subject; what was claimed ends without a record. */
+export async function removeLive<P>(tx: Tx, job: JobType<P>, subject: string): Promise<void> {
+  await tx
+    .deleteFrom("jobs")
+    .where("name", "=", job.name)
+    .where("status", "!=", "dead")
+    .where("subject", "=", subject)
+    .execute();
 }
 
 export async function countJobs(reader: Reader): Promise<{ queued: number; running: number; dead: number }> {

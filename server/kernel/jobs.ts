@@ -8,6 +8,8 @@ export type JobRow = {
   name: string;
   queue: string;
   payload: string;
+  /** What the work is about: an id of the payload, to be searched for. Null for kinds that name none. */
+  subject: string | null;
   run_at: number;
   attempts: number;
   status: "queued" | "running" | "dead";
@@ -32,6 +34,7 @@ export type JobType<P> = {
   backoffMs(attempt: number): number;
   queue: string;
   secret: boolean;
+  subjectOf(payload: P): string | null;
 };
 
 const hourMs = 3_600_000;
@@ -42,7 +45,8 @@ export function exponentialBackoff(attempt: number): number {
 }
 
 /**
- * A kind of job. `secret` keeps the payload encrypted in the table; `queue` names whose free slots it uses.
+ * A kind of job. `secret` keeps the payload encrypted in the table; `queue` names whose free slots it uses; `subject` names the
+ * member of the payload by which the job is found again.
  * A handler runs at least once, so everything that it does before its commit must be repeatable.
  */
 export function defineJob<P>(options: {
@@ -52,7 +56,9 @@ export function defineJob<P>(options: {
   backoffMs?: (attempt: number) => number;
   queue?: string;
   secret?: boolean;
+  subject?: { [K in keyof P]: P[K] extends string ? K : never }[keyof P];
 }): JobType<P> {
+  const { subject } = options;
   return {
     name: options.name,
     payload: options.payload,
@@ -60,6 +66,7 @@ export function defineJob<P>(options: {
     backoffMs: options.backoffMs ?? exponentialBackoff,
     queue: options.queue ?? "default",
     secret: options.secret ?? false,
+    subjectOf: (payload) => (subject === undefined ? null : String(payload[subject])),
   };
 }
 
@@ -95,6 +102,7 @@ export async function enqueue<P>(
     name: job.name,
     queue: options.queue ?? job.queue,
     payload: job.secret ? scope.seal(text, payloadContext(job.name)) : text,
+    subject: job.subjectOf(payload),
     run_at: options.runAt ?? now,
     attempts: 0,
     status: "queued",

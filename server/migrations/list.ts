@@ -41,6 +41,7 @@ import * as removedJobs from "./0052-removed-jobs.ts";
 import * as lostReminders from "./0062-lost-reminders.ts";
 import * as certificateLookup from "./0064-certificate-lookup.ts";
 import * as consentTexts from "./0065-consent-texts.ts";
+import * as jobSubjects from "./0066-job-subjects.ts";
 
 /** Every step of the schema in its order. Named one by one, so that a bundle holds them all; a step that was released never changes. */
 export const migrations: readonly Migration[] = [
@@ -86,4 +87,5 @@ export const migrations: readonly Migration[] = [
   { name: "0062-lost-reminders", up: lostReminders.up },
   { name: "0064-certificate-lookup", up: certificateLookup.up },
   { name: "0065-consent-texts", up: consentTexts.up },
+  { name: "0066-job-subjects", up: jobSubjects.up },
 ];

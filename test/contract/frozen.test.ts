@@ -112,12 +112,15 @@ test("jobs that may wait in the queue", async () => {
   }
   expectFrozen(
     "jobs",
-    jobs.flatMap(({ name, queue, secret, payload }) => [
+    jobs.flatMap(({ name, queue, secret, payload, subjectOf }) => [
       `${name} in ${queue}${secret ? ", secret" : ""}`,
+      ...[subjectOf(members)].flatMap((subject) => subject ?? []).map((subject) => `${name} is about ${subject}`),
       ...membersOf(z.toJSONSchema(payload, { io: "input" })).map((member) => `${name} ${member}`),
     ]),
   );
 });
+/** Whose members are their own names. */
+const members = new Proxy<Record<string, string>>({}, { get: (_, name) => `.${String(name)}` });
 const isJob = (value: unknown): value is JobType<unknown> =>
   typeof value === "object" && value !== null && "backoffMs" in value && "payload" in value;
 

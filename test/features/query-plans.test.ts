@@ -5,11 +5,14 @@ import { DatabaseSync } from "node:sqlite";
 import { beforeAll, expect, test } from "vitest";
 import { findCertificateEntry, findSealEntryOf } from "../../server/features/envelopes/audit-store.ts";
 import { countCompleted, type ListFilter, readEnvelopes } from "../../server/features/envelopes/store.ts";
+import { sealEnvelope } from "../../server/features/evidence/jobs.ts";
 import * as evidence from "../../server/features/evidence/store.ts";
 import { listAdminActs } from "../../server/features/identity/admin-audit.ts";
+import { sendMail } from "../../server/features/mail/jobs.ts";
 import { listMails, wipeContents } from "../../server/features/mail/store.ts";
 import * as retention from "../../server/features/retention/store.ts";
 import { openDatabase, type Tables, type Tx } from "../../server/kernel/db.ts";
+import { findLive } from "../../server/kernel/job-store.ts";
 import { runScoped } from "../../server/kernel/transaction.ts";
 
 /** What is asked over everything that is stored must find its rows by an index: no walk over a table, no sorting of it. */
@@ -62,8 +65,8 @@ const questions: Question[] = [
   // Counting no rows is answered by no row, which the caller calls an error.
   ["their number", "envelopes_ended", (tx) => retention.countDue(tx, "org", at).catch(() => 0)],
   ["held envelopes", "envelopes_held", (tx) => retention.countHeld(tx, "org").catch(() => 0)],
-  ["a job for an envelope", "jobs_by_payload", (tx) => evidence.hasJob(tx, "evidence.seal", { envelope: "env" })],
-  ["queued mails", "mails_queued", (tx) => evidence.listMailsWithoutJob(tx, "mail.send")],
+  ["a job for an envelope", "jobs_by_subject", (tx) => findLive(tx, sealEnvelope, "env")],
+  ["queued mails", "mails_queued", (tx) => evidence.listMailsWithoutJob(tx, sendMail)],
   ["mails to be forgotten", "mails_kept", (tx) => wipeContents(tx, ["completed"], at)],
   [
     "a later page of mails",

@@ -41,12 +41,8 @@ export async function findDeliveries(reader: Reader, job: string, ids: readonly 
   if (ids.length === 0) return [];
   return await reader
     .selectFrom("jobs")
-    .select(["payload", "status", "attempts", "run_at", "last_error"])
+    .select(["subject", "status", "attempts", "run_at", "last_error"])
     .where("name", "=", job)
-    .where(
-      "payload",
-      "in",
-      ids.map((mail) => JSON.stringify({ mail })),
-    )
+    .where("subject", "in", ids)
     .execute();
 }

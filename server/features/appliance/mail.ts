@@ -47,13 +47,13 @@ export async function readMailQueue({ db, config }: Pick<Deps, "db" | "config">,
     sendMail.name,
     rows.map(({ id }) => id),
   );
-  const byPayload = new Map(jobs.map((job) => [job.payload, job]));
+  const byMail = new Map(jobs.map((job) => [job.subject, job]));
   const counts = { queued: 0, failed: 0, held: 0, sent: 0, written: 0 };
   for (const { status, count } of counted) counts[status] = count;
   const data = rows.flatMap((row): QueuedMail[] => {
     const { id, status, organization, organization_name: name } = row;
     if (status === "sent" || status === "written" || status === "nobody") return [];
-    const job = byPayload.get(JSON.stringify({ mail: id }));
+    const job = byMail.get(id);
     return [
       {
         id,

@@ -1,5 +1,6 @@
 import type { Deps } from "../../kernel/deps.ts";
 import { type Commit, GiveUp, handle, type JobBinding, type JobContext, RetryLater } from "../../kernel/job-runner.ts";
+import { findLive } from "../../kernel/job-store.ts";
 import type { Activity } from "./activity.ts";
 import { type Ended, performBackup, performDrill, performVerify } from "./acts.ts";
 import type { BackupProgress } from "./contract.ts";
@@ -46,7 +47,7 @@ export function createBackupHandlers(deps: Deps, activity: Activity): JobBinding
     ),
     handle(runVerify, ({ id, actor }, context) =>
       run({ kind: "verify", id }, context, {
-        isWanted: () => store.hasJob(deps.db.read, runVerify.name, id),
+        isWanted: async () => (await findLive(deps.db.read, runVerify, id)).length > 0,
         perform: (work) => performVerify(deps, { id, actor }, work).catch(untilAllowed),
       }),
     ),

@@ -8,7 +8,7 @@ const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 /** What has failed for an hour is not mended within the next minute. */
 const backoffMs = (attempt: number) => Math.min(minuteMs * 2 ** (attempt - 1), hourMs);
-const common = { queue: backupQueue, maxAttempts: 20, backoffMs } as const;
+const common = { queue: backupQueue, maxAttempts: 20, backoffMs, subject: "id" } as const;
 
 /** Writes a backup and verifies it. A failure is recorded in its row; only a death of the process repeats it. */
 export const runBackup = defineJob({ name: "backup.run", payload: z.object({ id: z.string() }), ...common });

@@ -3,7 +3,8 @@ import type { Reader, Tx } from "../../kernel/db.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { AppError, notFound } from "../../kernel/errors.ts";
 import { newId } from "../../kernel/ids.ts";
-import { enqueue } from "../../kernel/jobs.ts";
+import { findLive, removeLive } from "../../kernel/job-store.ts";
+import { enqueue, type JobType } from "../../kernel/jobs.ts";
 import { type Actor, systemActor } from "../../kernel/wire.ts";
 import { recordOperatorAct } from "../appliance/operator-audit.ts";
 import type { Activity } from "./activity.ts";
@@ -231,7 +232,7 @@ export async function cancelBackup(deps: Deps, activity: Activity, actor: Actor)
     const end = { ended_at: deps.clock.ts(), cause: null } as const;
     if (kind === "backup") await store.endRun(tx, id, { status: "cancelled", ...end });
     if (kind === "drill") await store.endDrill(tx, id, { status: "cancelled", checked: "{}", ...end });
-    if (kind !== "restore") await store.forgetJob(tx, jobs[kind].name, id);
+    if (kind !== "restore") await removeLive(tx, jobs[kind], id);
     await recordOperatorAct(tx, deps, { actor, action: `${kind}.cancelled`, target: id });
   });
   activity.cancel();
@@ -256,13 +257,13 @@ export async function scheduleBackup(deps: Deps, activity: Pick<Activity, "expec
  * these rows any more, and no other backup would ever be planned behind them.
  */
 async function endForsaken(deps: Deps): Promise<void> {
-  const forsaken = async <Row extends { id: string }>(rows: Row[], job: string): Promise<Row[]> => {
+  const forsaken = async <Row extends { id: string }, P>(rows: Row[], job: JobType<P>): Promise<Row[]> => {
     const left = [];
-    for (const row of rows) if (!(await store.hasJob(deps.db.read, job, row.id))) left.push(row);
+    for (const row of rows) if ((await findLive(deps.db.read, job, row.id)).length === 0) left.push(row);
     return left;
   };
-  const runs = await forsaken(await store.openRuns(deps.db.read), runBackup.name);
-  const drills = await forsaken(await store.openDrills(deps.db.read), runDrill.name);
+  const runs = await forsaken(await store.openRuns(deps.db.read), runBackup);
+  const drills = await forsaken(await store.openDrills(deps.db.read), runDrill);
   if (runs.length === 0 && drills.length === 0) return;
   // Whoever is at work holds it.
   const release = await openTarget(backupFolder(deps.config))

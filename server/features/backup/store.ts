@@ -1,4 +1,3 @@
-import { z } from "zod";
 import type { Ts } from "../../kernel/clock.ts";
 import type { Reader, Tx } from "../../kernel/db.ts";
 import type { DrillOpener, DrillStatus, RunStatus, Trigger } from "./contract.ts";
@@ -148,11 +147,6 @@ export async function lastDrill(reader: Reader, latest: Ts): Promise<DrillRow | 
     .executeTakeFirst();
 }
 
-/** Whether a job will make this backup, check or drill. */
-export async function hasJob(reader: Reader, name: string, id: string): Promise<boolean> {
-  return (await jobsOf(reader, name, id)).length > 0;
-}
-
 /** The first of these jobs that waits for its turn, claimed by nobody. */
 export async function firstWaiting(
   reader: Reader,
@@ -160,32 +154,14 @@ export async function firstWaiting(
 ): Promise<{ name: string; id: string } | undefined> {
   const row = await reader
     .selectFrom("jobs")
-    .select(["name", "payload"])
+    .select(["name", "subject"])
     .where("name", "in", names)
     .where("status", "=", "queued")
     .orderBy("created_at")
     .orderBy("id")
     .executeTakeFirst();
-  return row && { name: row.name, id: Job.parse(JSON.parse(row.payload)).id };
+  return row && row.subject !== null ? { name: row.name, id: row.subject } : undefined;
 }
-
-/** Takes back what was put into the queue; one that was claimed meanwhile ends without a record. */
-export async function forgetJob(tx: Tx, name: string, id: string): Promise<void> {
-  const ids = await jobsOf(tx, name, id);
-  if (ids.length > 0) await tx.deleteFrom("jobs").where("id", "in", ids).execute();
-}
-
-async function jobsOf(reader: Reader | Tx, name: string, id: string): Promise<string[]> {
-  const rows = await reader
-    .selectFrom("jobs")
-    .select(["id", "payload"])
-    .where("name", "=", name)
-    .where("status", "!=", "dead")
-    .execute();
-  return rows.filter(({ payload }) => Job.parse(JSON.parse(payload)).id === id).map((row) => row.id);
-}
-
-const Job = z.object({ id: z.string() });
 
 /** Where every chain stands in this database. */
 export async function readHeads(reader: Reader): Promise<Heads> {

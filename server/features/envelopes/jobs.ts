@@ -9,13 +9,18 @@ import { Ts } from "../../kernel/wire.ts";
 export const renderEnvelope = defineJob({
   name: "envelopes.render",
   payload: z.object({ envelope: z.string() }),
+  subject: "envelope",
   // 1 s, 2 s, 4 s … up to one hour: 36 attempts reach over 24 hours.
   maxAttempts: 36,
   queue: "draw",
 });
 
 /** Ends an envelope whose `expiresAt` has passed; queued for that moment when the envelope is created. */
-export const expireEnvelope = defineJob({ name: "envelopes.expire", payload: z.object({ envelope: z.string() }) });
+export const expireEnvelope = defineJob({
+  name: "envelopes.expire",
+  payload: z.object({ envelope: z.string() }),
+  subject: "envelope",
+});
 
 /** Notes with the recipient that a signing link could not be delivered to this address. */
 export const noteDeliveryError = defineJob({
@@ -30,4 +35,5 @@ export const noteDeliveryError = defineJob({
     writtenAt: Ts,
     at: Ts,
   }),
+  subject: "envelope",
 });

@@ -2,7 +2,7 @@ import type { OrganizationCaller } from "../../kernel/caller.ts";
 import type { Tx } from "../../kernel/db.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { AppError, notFound } from "../../kernel/errors.ts";
-import { findDead, findDeadWith, hurryQueued, requeueDead } from "../../kernel/job-store.ts";
+import { findDead, findDeadAbout, hurryQueued, requeueDead } from "../../kernel/job-store.ts";
 import type { JobRow } from "../../kernel/jobs.ts";
 import { sealEnvelope } from "../evidence/jobs.ts";
 import { recordAdminAct } from "../identity/admin-audit.ts";
@@ -89,7 +89,7 @@ export async function retryEnvelope(
 ): Promise<void> {
   const { envelope } = await ownedEnvelope(deps, id, { organization, testMode });
   await deps.db.tx(async (tx) => {
-    const dead = await findDeadWith(tx, `"${envelope.id}"`);
+    const dead = await findDeadAbout(tx, envelope.id);
     const stuck = dead.filter((job) => helps(job.name, envelope));
     if (stuck.length === 0) throw new AppError("conflict", { detail: "No step of this envelope has failed for good." });
     for (const job of stuck) await requeue(tx, deps, job);

@@ -1,6 +1,8 @@
 import { createHash } from "node:crypto";
 import { canonicalize } from "../../kernel/canonical.ts";
 import type { Deps } from "../../kernel/deps.ts";
+import { findLive } from "../../kernel/job-store.ts";
+import type { JobType } from "../../kernel/jobs.ts";
 import type { AuditEntry } from "../envelopes/audit-contract.ts";
 import { expireEnvelope, renderEnvelope } from "../envelopes/jobs.ts";
 import type { EnvelopeRecord } from "../envelopes/progress.ts";
@@ -23,13 +25,13 @@ export async function checkQueue(deps: Deps, findings: Findings): Promise<void> 
   const { read } = deps.db;
   for (const { id, name, last_error: cause } of await store.listDeadJobs(read, toldElsewhere))
     findings.found("job-dead", `${name} ${id}`, `it was given up: ${cause ?? "no reason is known"}`);
-  for (const mail of await store.listMailsWithoutJob(read, sendMail.name))
+  for (const mail of await store.listMailsWithoutJob(read, sendMail))
     findings.found("job-missing", mail, "the mail is queued, and no job will send it");
-  if ((await store.listSealTerms(read, 1)).length > 0 && !(await store.hasJob(read, renewSeals.name, {})))
+  if ((await store.listSealTerms(read, 1)).length > 0 && (await findLive(read, renewSeals)).length === 0)
     findings.found("job-missing", "seals", "their time stamps end some day, and no job will renew them");
   const [size, latest] = [await store.readTreeSize(read), await store.findLatestAnchor(read)];
   const held = await findHold(read);
-  if (size > (latest?.tree_size ?? 0) && !held && !(await store.hasJob(read, anchorLeaves.name, {})))
+  if (size > (latest?.tree_size ?? 0) && !held && (await findLive(read, anchorLeaves)).length === 0)
     findings.found("job-missing", `leaf ${size - 1}`, "no anchor covers it, and no job will sign one");
 }
 
@@ -37,10 +39,9 @@ export async function checkQueue(deps: Deps, findings: Findings): Promise<void> 
 export async function checkWaiting(deps: Deps, findings: Findings, record: EnvelopeRecord): Promise<void> {
   const { envelope, recipients, revisions } = record;
   const { id, status, seal } = envelope;
-  const lacks = async (name: string, payload: object = { envelope: id }) =>
-    !(await store.hasJob(deps.db.read, name, payload));
+  const lacks = async <P>(job: JobType<P>) => (await findLive(deps.db.read, job, id)).length === 0;
   const stuck = (message: string) => findings.found("job-missing", id, `${message}, and no job will go on`);
-  if (seal === "pending" && (await lacks(sealEnvelope.name))) stuck("it waits for its seal");
+  if (seal === "pending" && (await lacks(sealEnvelope))) stuck("it waits for its seal");
   if (await belowLevel(deps, record))
     findings.found(
       "seal-level",
@@ -48,20 +49,21 @@ export async function checkWaiting(deps: Deps, findings: Findings, record: Envel
       `it is sealed ${envelope.seal_level} below ${deps.config.sealLevel}, and no job will raise it`,
     );
   if (status !== "rendering" && status !== "sent") return;
-  if (envelope.expires_at !== null && (await lacks(expireEnvelope.name)))
+  if (envelope.expires_at !== null && (await lacks(expireEnvelope)))
     findings.found("job-missing", id, "it has an end, and no job will end it");
   if (status === "rendering") {
-    if (await lacks(renderEnvelope.name)) stuck("it waits to be drawn");
+    if (await lacks(renderEnvelope)) stuck("it waits to be drawn");
     return;
   }
   const submissions = recipients.filter(({ submission }) => submission !== null).length;
-  const drawing = !(await lacks(storeRevision.name));
+  const drawing = !(await lacks(storeRevision));
   if (submissions > revisions.length - 1 && !drawing) stuck("a signature waits to be drawn");
   const turn = recipients.filter((one) => one.status === "sent" || one.status === "viewed");
   if (turn.length === 0 && !drawing) stuck("it is nobody's turn");
+  const countersigning = (await findLive(deps.db.read, countersign, id)).map(({ payload }) => payload);
   for (const { kind, id: recipient } of turn) {
-    if (kind === "countersigner" && (await lacks(countersign.name, { envelope: id, recipient })))
-      stuck("a countersigner's turn has come");
+    const waits = countersigning.includes(JSON.stringify({ envelope: id, recipient }));
+    if (kind === "countersigner" && !waits) stuck("a countersigner's turn has come");
   }
 }
 
@@ -71,7 +73,7 @@ async function belowLevel(deps: Deps, { envelope }: EnvelopeRecord): Promise<boo
   const { id, seal, seal_level: level, documents_deleted_at: deleted } = envelope;
   if (seal !== "sealed" || level === null || deleted !== null) return false;
   if (levels.indexOf(level) >= levels.indexOf(deps.config.sealLevel)) return false;
-  return !(await store.hasJob(deps.db.read, extendSeal.name, { envelope: id }));
+  return (await findLive(deps.db.read, extendSeal, id)).length === 0;
 }
 
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");

@@ -8,6 +8,7 @@ import { defineJob, exponentialBackoff } from "../../kernel/jobs.ts";
 export const sealEnvelope = defineJob({
   name: "evidence.seal",
   payload: z.object({ envelope: z.string() }),
+  subject: "envelope",
   maxAttempts: 35,
   backoffMs: exponentialBackoff,
   queue: "seal",
@@ -20,6 +21,7 @@ export const sealEnvelope = defineJob({
 export const extendSeal = defineJob({
   name: "evidence.extend",
   payload: z.object({ envelope: z.string() }),
+  subject: "envelope",
   maxAttempts: 1_000_000,
   backoffMs: (attempt) => Math.min(1000 * 2 ** Math.min(attempt - 1, 30), 12 * 3_600_000),
   queue: "seal",

@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import type { Ts } from "../../kernel/clock.ts";
 import type { Reader, Tx } from "../../kernel/db.ts";
+import type { JobType } from "../../kernel/jobs.ts";
 import type { EnvelopeRow } from "../envelopes/progress.ts";
 import type { NodePlace } from "./merkle.ts";
 
@@ -137,18 +138,6 @@ export async function countEnvelopes(reader: Reader, after: string): Promise<num
   return count;
 }
 
-/** Whether a job of this name is queued or runs with this payload. */
-export async function hasJob(reader: Reader, name: string, payload: object): Promise<boolean> {
-  const row = await reader
-    .selectFrom("jobs")
-    .select("id")
-    .where("name", "=", name)
-    .where("status", "!=", "dead")
-    .where("payload", "=", JSON.stringify(payload))
-    .executeTakeFirst();
-  return row !== undefined;
-}
-
 /** How the attempt before ended; null when none failed. */
 export async function lastErrorOf(reader: Reader, job: string): Promise<string | null> {
   const row = await reader.selectFrom("jobs").select("last_error").where("id", "=", job).executeTakeFirst();
@@ -169,15 +158,27 @@ export function listDeadJobs(
     .execute();
 }
 
-/** Ids of queued mails that no job of this name will send. */
-export async function listMailsWithoutJob(reader: Reader, job: string): Promise<string[]> {
-  const [mails, jobs] = await Promise.all([
+/** Ids of queued mails that no job of this kind will send. */
+export async function listMailsWithoutJob<P>(reader: Reader, job: JobType<P>): Promise<string[]> {
+  const rows = await reader
+    .selectFrom("mails")
+    .select("id")
     // As the condition of the index says it, which a bound value would not match.
-    reader.selectFrom("mails").select("id").where(sql<boolean>`status = 'queued'`).orderBy("id").execute(),
-    reader.selectFrom("jobs").select("payload").where("name", "=", job).where("status", "!=", "dead").execute(),
-  ]);
-  const served = new Set(jobs.map(({ payload }) => payload));
-  return mails.map(({ id }) => id).filter((mail) => !served.has(JSON.stringify({ mail })));
+    .where(sql<boolean>`status = 'queued'`)
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom("jobs")
+            .select("jobs.id")
+            .where("name", "=", job.name)
+            .whereRef("subject", "=", "mails.id")
+            .where("jobs.status", "!=", "dead"),
+        ),
+      ),
+    )
+    .orderBy("id")
+    .execute();
+  return rows.map(({ id }) => id);
 }
 
 /** Envelopes of the leaves from `start` to `end` (exclusive). */

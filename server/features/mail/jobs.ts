@@ -16,6 +16,7 @@ export const accountQueue = "account-mail";
 export const sendMail = defineJob({
   name: "mail.send",
   payload: z.object({ mail: z.string() }),
+  subject: "mail",
   queue: "mail",
   maxAttempts: 58,
   backoffMs: (attempt) => Math.min(5000 * 2 ** Math.min(attempt - 1, 20), hourMs),

@@ -10,6 +10,7 @@ export type InviteReason = z.infer<typeof InviteReason>;
 export const inviteRecipient = defineJob({
   name: "signing.invite",
   payload: z.object({ envelope: z.string(), recipient: z.string(), reason: InviteReason.optional() }),
+  subject: "envelope",
 });
 
 /**
@@ -25,12 +26,14 @@ export const remindRecipient = defineJob({
     /** 1 for the first reminder of the turn. */
     number: z.int(),
   }),
+  subject: "envelope",
 });
 
 /** Draws every submission that has no revision yet onto the newest document. */
 export const storeRevision = defineJob({
   name: "signing.revision",
   payload: z.object({ envelope: z.string() }),
+  subject: "envelope",
   queue: "draw",
 });
 
@@ -38,10 +41,12 @@ export const storeRevision = defineJob({
 export const countersign = defineJob({
   name: "signing.countersign",
   payload: z.object({ envelope: z.string(), recipient: z.string() }),
+  subject: "envelope",
 });
 
 /** Removes an uploaded attachment that no submission refers to, 24 hours after the upload. */
 export const purgeAttachment = defineJob({
   name: "signing.purge-attachment",
   payload: z.object({ attachment: z.string() }),
+  subject: "attachment",
 });

@@ -6,12 +6,14 @@ import { viewerNews } from "../mail/contract.ts";
 export const inviteViewer = defineJob({
   name: "viewers.invite",
   payload: z.object({ envelope: z.string(), viewer: z.string() }),
+  subject: "envelope",
 });
 
 /** Tells every viewer how the envelope ended, once. */
 export const tellViewers = defineJob({
   name: "viewers.tell",
   payload: z.object({ envelope: z.string(), news: z.enum(viewerNews) }),
+  subject: "envelope",
 });
 
 /** What the viewers are told: the first end counts, and a seal that comes after it failed is no second one. */

@@ -170,6 +170,7 @@ test("stuck work is named with what it belongs to, tried again one by one or all
           id: "job_mail",
           name: "mail.send",
           payload: '{"mail":"msg_stuck"}',
+          subject: "msg_stuck",
           attempts: 58,
           status: "dead",
           last_error: "550 no such user",

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { signAnchorNow } from "../../../server/features/appliance/anchors.ts";
 import { AnchorOvertaken, anchorNow, signNextAnchor } from "../../../server/features/evidence/anchoring.ts";
 import { anchorLeaves } from "../../../server/features/evidence/jobs.ts";
-import { hasJob } from "../../../server/features/evidence/store.ts";
 import { appendLeaf } from "../../../server/features/evidence/tree.ts";
+import { findLive } from "../../../server/kernel/job-store.ts";
 import { systemActor } from "../../../server/kernel/wire.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
 import { createEnvelope, publishTemplate } from "../envelopes/support.ts";
@@ -53,7 +53,7 @@ test("whoever asks for an anchor while another is signed gets an answer", async 
 
 test("leaves for which no anchor is planned get one planned at the next start", async () => {
   await leaf(4);
-  const planned = () => hasJob(app.deps.db.read, anchorLeaves.name, {});
+  const planned = async () => (await findLive(app.deps.db.read, anchorLeaves)).length > 0;
   expect(await planned()).toBe(false);
   await app.restart();
   expect(await planned()).toBe(true);
