@@ -22,6 +22,7 @@ import { openRateLimits } from "./kernel/rate-limits.ts";
 import { refuseHalfRestored } from "./kernel/restore-mark.ts";
 import { openSecrets } from "./kernel/secrets.ts";
 import { oncePerTransaction } from "./kernel/transaction.ts";
+import { auditObservers } from "./observers.ts";
 
 export type OpenOptions = {
   config: Config;
@@ -126,6 +127,7 @@ async function open(
     events: createEvents(),
     limits,
     capacity,
+    auditObservers,
   };
   return { deps, guarded };
 }

@@ -2,6 +2,7 @@ import { stringify } from "yaml";
 import { z } from "zod";
 import type { Deps } from "./kernel/deps.ts";
 import type { EndpointSpec } from "./kernel/endpoint.ts";
+import { once } from "./kernel/once.ts";
 import type { OpenApiDocument } from "./kernel/openapi.ts";
 import { equalInConstantTime } from "./kernel/secrets.ts";
 import { parseParameters } from "./kernel/validate.ts";
@@ -119,13 +120,5 @@ export function createOperations(deps: Deps, endpoints: readonly EndpointSpec[],
       if (reply) send(reply);
       return reply !== null;
     },
-  };
-}
-
-function once<T>(make: () => Promise<T>): () => Promise<T> {
-  let made: Promise<T> | undefined;
-  return () => {
-    made ??= make();
-    return made;
   };
 }

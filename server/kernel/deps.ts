@@ -11,8 +11,11 @@ import type { Pool } from "./pool.ts";
 import type { RateLimits } from "./rate-limits.ts";
 import type { Secrets } from "./secrets.ts";
 
-/** What a use case may use. Built once in compose.ts; nothing else is shared. */
-export type Deps = {
+/**
+ * What a use case may use. Built once in open-deps.ts; nothing else is shared. A feature that others report to adds its observers
+ * by `declare module "…/kernel/deps.ts" { interface Deps { … } }`.
+ */
+export interface Deps {
   config: Config;
   clock: Clock;
   log: Log;
@@ -25,4 +28,4 @@ export type Deps = {
   events: Events;
   limits: RateLimits;
   capacity: Capacity;
-};
+}

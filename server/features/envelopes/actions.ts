@@ -1,12 +1,10 @@
 import type { Reader, Tx } from "../../kernel/db.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { AppError, invalid, notFound } from "../../kernel/errors.ts";
-import { enqueue } from "../../kernel/jobs.ts";
 import type { Remember } from "../../kernel/request.ts";
 import type { Actor } from "../../kernel/wire.ts";
 import { planOf } from "../identity/plans.ts";
 import { uploadWarnings } from "../templates/service.ts";
-import { inviteViewer } from "../viewers/jobs.ts";
 import { appendAudit } from "./audit.ts";
 import type { Envelope, PersonInput, VoidEnvelope } from "./contract.ts";
 import { move } from "./move.ts";
@@ -38,7 +36,7 @@ export async function voidEnvelope(
       deps,
       await reload(tx, envelope),
       { type: "voided" },
-      { ...by, data: { "envelope.voided": { reason } }, envelope: { void_reason: reason }, reason, notify },
+      { ...by, data: { "envelope.voided": { reason } }, envelope: { void_reason: reason }, beside: { notify } },
     );
     const voided = presentEnvelope(record, await uploadWarnings(deps, tx, record.envelope));
     await remember?.(tx, { status: 200, body: voided });
@@ -87,7 +85,6 @@ export async function addViewers(
     const first = await nextViewerPosition(tx, envelope);
     const rows = added.map((person, index) => viewerRow(envelope, first + index, person, now));
     await insertViewers(tx, rows);
-    for (const { id: viewer } of rows) await enqueue(tx, inviteViewer, { envelope, viewer });
     await touchEnvelope(tx, envelope, now);
     await appendAudit(
       tx,

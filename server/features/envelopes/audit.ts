@@ -2,6 +2,7 @@ import type { Ts } from "../../kernel/clock.ts";
 import type { Reader, Tx } from "../../kernel/db.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { newId } from "../../kernel/ids.ts";
+import { once } from "../../kernel/once.ts";
 import type { AuditEntry, AuditVerification } from "./audit-contract.ts";
 import {
   findCertificateEntry,
@@ -14,6 +15,8 @@ import {
   readEntries,
 } from "./audit-store.ts";
 import { type AuditDraft, type ChainEnd, checkChain, extendChain } from "./chain.ts";
+import type { Noted } from "./observers.ts";
+import { type EnvelopeRecord, readEnvelope } from "./store.ts";
 
 /**
  * Appends to an envelope's audit chain, without reading it: the envelope's row says where it ends.
@@ -29,7 +32,8 @@ export async function appendAudit(
   if (end === undefined) throw new Error(`there is no envelope ${envelope} to write an audit entry for`);
   const extended = draftEntries(envelope, end, deps.clock.ts(), drafts);
   if (!(await moveChainEnd(tx, envelope, end, extended.end))) throw new Error(`the audit chain of ${envelope} moved`);
-  await storeEntries(tx, deps, envelope, extended.entries);
+  const read = once(() => recordOf(tx, envelope));
+  await storeEntries(tx, deps, { envelope, entries: extended.entries, beside: { notify: true }, record: read });
   return extended.entries;
 }
 
@@ -48,15 +52,19 @@ export function draftEntries(
   );
 }
 
-/** Stores entries and wakes whoever follows the envelope once they are durable. */
-export async function storeEntries(
-  tx: Tx,
-  deps: Deps,
-  envelope: string,
-  entries: readonly AuditEntry[],
-): Promise<void> {
-  if (entries.length > 0) await insertEntries(tx, entries);
-  announceEnvelope(tx, deps, envelope);
+async function recordOf(tx: Tx, envelope: string): Promise<EnvelopeRecord> {
+  const record = await readEnvelope(tx, envelope);
+  if (record === undefined) throw new Error(`there is no envelope ${envelope}`);
+  return record;
+}
+
+/** Stores entries, lets the observers hear of them, and wakes whoever follows the envelope once they are durable. */
+export async function storeEntries(tx: Tx, deps: Deps, noted: Noted): Promise<void> {
+  if (noted.entries.length > 0) {
+    await insertEntries(tx, noted.entries);
+    for (const hear of deps.auditObservers) await hear(tx, deps, noted);
+  }
+  announceEnvelope(tx, deps, noted.envelope);
 }
 
 /** Wakes whoever follows the envelope, or all of an organization's, once this transaction is durable. */

@@ -66,7 +66,12 @@ export async function createEnvelope(deps: Deps, creation: Creation, remember: R
         throw new AlreadyCreated();
       }
       await insertPeople(tx, record);
-      await storeEntries(tx, deps, envelope.id, chain.entries);
+      await storeEntries(tx, deps, {
+        envelope: envelope.id,
+        entries: chain.entries,
+        beside: { notify: true },
+        record: async () => record,
+      });
       await enqueue(tx, renderEnvelope, { envelope: envelope.id });
       if (envelope.expires_at !== null) {
         await enqueue(tx, expireEnvelope, { envelope: envelope.id }, { runAt: Date.parse(envelope.expires_at) });

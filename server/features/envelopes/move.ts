@@ -1,20 +1,18 @@
 import type { Json } from "../../kernel/canonical.ts";
 import type { Ts } from "../../kernel/clock.ts";
-import type { Reader, Tx } from "../../kernel/db.ts";
+import type { Tx } from "../../kernel/db.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { AppError } from "../../kernel/errors.ts";
 import { enqueue } from "../../kernel/jobs.ts";
 import { type Actor, systemActor } from "../../kernel/wire.ts";
 import { sealEnvelope } from "../evidence/jobs.ts";
-import { organizationById, senderAddresses } from "../identity/service.ts";
-import { queueMail } from "../mail/service.ts";
 import { countersign, inviteRecipient, storeRevision } from "../signing/jobs.ts";
-import { tellViewers, type ViewerNews } from "../viewers/jobs.ts";
 import { draftEntries, storeEntries } from "./audit.ts";
 import type { AuditEntry, AuditType } from "./audit-contract.ts";
 import { chainEndOf } from "./audit-store.ts";
 import type { AuditDraft } from "./chain.ts";
 import type { RecipientStatus } from "./contract.ts";
+import type { Beside } from "./observers.ts";
 import { updateRecipient } from "./people-store.ts";
 import { startReminders } from "./reminders.ts";
 import { type Effect, type EnvelopeEvent, type EnvelopeState, type Refused, type Step, transition } from "./state.ts";
@@ -33,17 +31,15 @@ export type Mover = {
   first?: readonly AuditDraft[];
   /** Columns of the recipient whom the event names. */
   recipient?: Partial<RecipientRow>;
-  /** Why, for the mail that tells those involved. */
-  reason?: string;
-  /** False: nobody is told by mail. */
-  notify?: boolean;
+  /** For those who hear of the entries; by default everybody is told. */
+  beside?: Beside;
 };
 
 /** `record`: the envelope as it is now. */
 export type Moved = { record: EnvelopeRecord; entries: AuditEntry[] };
 
 /**
- * Moves an envelope in the caller's transaction: lets the state machine decide, writes rows, audit entries, jobs and mails.
+ * Moves an envelope in the caller's transaction: lets the state machine decide, writes rows, audit entries and jobs.
  * @param record as it was read in this transaction, which has written nothing to the envelope or its trail since
  * @throws AppError with the code of the refusal
  */
@@ -71,8 +67,7 @@ export async function tryMove(
   const step = transition(stateOf(record), event, now);
   if ("refused" in step) return step;
   const moved = await write(tx, deps, record, step, mover, "recipient" in event ? event.recipient : undefined);
-  for (const effect of step.effects) await carryOut(tx, deps, record, effect, mover, moved.entries[0]?.at ?? now);
-  await informViewers(tx, record, step.next, mover);
+  for (const effect of step.effects) await carryOut(tx, record, effect, moved.entries[0]?.at ?? now);
   return moved;
 }
 
@@ -121,8 +116,10 @@ async function write(
     if (status === before.status) continue;
     if (!(await updateRecipient(tx, id, before.status, columns))) throw new AppError("conflict");
   }
-  await storeEntries(tx, deps, envelope.id, entries);
-  return { record: { ...record, envelope: { ...envelope, ...set }, recipients }, entries };
+  const moved = { ...record, envelope: { ...envelope, ...set }, recipients };
+  const { beside = { notify: true } } = mover;
+  await storeEntries(tx, deps, { envelope: envelope.id, entries, beside, record: async () => moved });
+  return { record: moved, entries };
 }
 
 function statusColumns(envelope: EnvelopeRow, { status }: EnvelopeState, now: Ts): Partial<EnvelopeRow> {
@@ -182,14 +179,7 @@ function draftOf(effect: Extract<Effect, { kind: "audit" }>, record: EnvelopeRec
 }
 
 /** @param at when the move happened, as the rows and the trail say */
-async function carryOut(
-  tx: Tx,
-  deps: Deps,
-  record: EnvelopeRecord,
-  effect: Effect,
-  mover: Mover,
-  at: Ts,
-): Promise<void> {
+async function carryOut(tx: Tx, record: EnvelopeRecord, effect: Effect, at: Ts): Promise<void> {
   const { id } = record.envelope;
   switch (effect.kind) {
     case "audit":
@@ -204,92 +194,5 @@ async function carryOut(
       return enqueue(tx, storeRevision, { envelope: id });
     case "seal":
       return enqueue(tx, sealEnvelope, { envelope: id });
-    case "tell":
-      if (mover.notify === false) return;
-      return effect.about === "voided"
-        ? tellVoided(tx, deps, record, effect.recipients, mover)
-        : tellDeclined(tx, deps, record, effect.recipients, mover);
   }
-}
-
-/** Viewers hear once how it ended: when the sealed file is there, or when there will be none. */
-async function informViewers(tx: Tx, { envelope, viewers }: EnvelopeRecord, next: EnvelopeState, mover: Mover) {
-  const news = next.status === envelope.status && next.seal === envelope.seal ? undefined : newsOf(next);
-  if (news === undefined || viewers.length === 0 || mover.notify === false) return;
-  await enqueue(tx, tellViewers, { envelope: envelope.id, news });
-}
-
-function newsOf({ status, seal }: EnvelopeState): ViewerNews | undefined {
-  if (status === "declined" || status === "voided" || status === "expired") return status;
-  if (seal === "failed") return "completed";
-  return seal === "sealed" ? "sealed" : undefined;
-}
-
-async function tellVoided(
-  tx: Tx,
-  deps: Deps,
-  record: EnvelopeRecord,
-  told: readonly string[],
-  mover: Mover,
-): Promise<void> {
-  const { envelope } = record;
-  const sender = (await organizationById(tx, envelope.organization)).name;
-  const content = { kind: "voided" as const, title: envelope.title, reason: mover.reason ?? "", sender };
-  for (const recipient of record.recipients.filter(({ id }) => told.includes(id))) {
-    await queueMail(tx, deps, {
-      ...mailHead(envelope),
-      cause: `voided:${envelope.id}:${recipient.id}`,
-      to: { email: recipient.email, name: recipient.name },
-      locale: recipient.locale ?? envelope.locale,
-      content,
-    });
-  }
-}
-
-async function tellDeclined(
-  tx: Tx,
-  deps: Deps,
-  record: EnvelopeRecord,
-  told: readonly string[],
-  mover: Mover,
-): Promise<void> {
-  const { envelope } = record;
-  const content = {
-    kind: "declined" as const,
-    title: envelope.title,
-    by: mover.actor.name ?? "",
-    reason: mover.reason ?? "",
-  };
-  const senders = await senderAddresses(tx, envelope.organization, actorOf(envelope));
-  for (const to of senders) {
-    const cause = `declined:${envelope.id}:sender:${to.email.toLowerCase()}`;
-    await queueMail(tx, deps, { ...mailHead(envelope), cause, to, locale: envelope.locale, content });
-  }
-  for (const recipient of record.recipients.filter(({ id }) => told.includes(id))) {
-    await queueMail(tx, deps, {
-      ...mailHead(envelope),
-      cause: `declined:${envelope.id}:${recipient.id}`,
-      to: { email: recipient.email, name: recipient.name },
-      locale: recipient.locale ?? envelope.locale,
-      content,
-    });
-  }
-}
-
-export function mailHead(envelope: EnvelopeRow): { organization: string; envelope: string; testMode: boolean } {
-  return { organization: envelope.organization, envelope: envelope.id, testMode: envelope.test_mode === 1 };
-}
-
-/** Who created the envelope. */
-export function actorOf(envelope: EnvelopeRow): Actor {
-  return JSON.parse(envelope.created_by);
-}
-
-/** The sender as mails name them: the member who sent it and the organization, or that alone. */
-export async function senderName(reader: Reader, envelope: EnvelopeRow): Promise<string> {
-  const organization = await organizationById(reader, envelope.organization);
-  const creator = actorOf(envelope);
-  return creator.type === "user" && creator.name !== null
-    ? `${creator.name} (${organization.name})`
-    : organization.name;
 }

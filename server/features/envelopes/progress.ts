@@ -3,16 +3,12 @@ import type { Ts } from "../../kernel/clock.ts";
 import type { Reader, Tx } from "../../kernel/db.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { notFound } from "../../kernel/errors.ts";
-import { enqueue } from "../../kernel/jobs.ts";
 import { type Actor, systemActor } from "../../kernel/wire.ts";
-import { senderAddresses } from "../identity/service.ts";
-import { queueMail } from "../mail/service.ts";
-import { inviteViewer } from "../viewers/jobs.ts";
 import { appendAudit, draftEntries, storeEntries } from "./audit.ts";
 import { chainEndOf } from "./audit-store.ts";
 import type { AuditDraft } from "./chain.ts";
 import type { EnvelopeStatus, FieldValue } from "./contract.ts";
-import { actorOf, mailHead, move, tryMove } from "./move.ts";
+import { move, tryMove } from "./move.ts";
 import { updateCopiesNotified, updateRecipient } from "./people-store.ts";
 import { clearStall } from "./stalled.ts";
 import {
@@ -126,7 +122,6 @@ export async function declineRecipient(
       data: { "recipient.declined": { reason }, "envelope.declined": { recipient } },
       envelope: { declined_by: recipient, declined_reason: reason },
       recipient: { decline_reason: reason },
-      reason,
     },
   );
 }
@@ -171,7 +166,6 @@ export async function markRendered(
     },
   );
   if ("refused" in outcome) return;
-  for (const { id: viewer } of outcome.record.viewers) await enqueue(tx, inviteViewer, { envelope, viewer });
   await insertRevision(tx, { envelope, number: 0, sha256, size, recipient: null, created_at: deps.clock.ts() });
 }
 
@@ -182,7 +176,7 @@ export async function markRenderFailed(
   failed: { envelope: string; code: string; message: string },
 ): Promise<void> {
   const { code, message } = failed;
-  const outcome = await tryMove(
+  await tryMove(
     tx,
     deps,
     await requireEnvelope(tx, failed.envelope),
@@ -196,17 +190,6 @@ export async function markRenderFailed(
       },
     },
   );
-  if ("refused" in outcome) return;
-  const { envelope } = outcome.record;
-  for (const to of await senderAddresses(tx, envelope.organization, actorOf(envelope))) {
-    await queueMail(tx, deps, {
-      ...mailHead(envelope),
-      cause: `render_failed:${envelope.id}:${to.email.toLowerCase()}`,
-      to,
-      locale: envelope.locale,
-      content: { kind: "render_failed", title: envelope.title, message },
-    });
-  }
 }
 
 /** @returns false when it is not overdue, or has ended before */
@@ -265,7 +248,7 @@ export async function markSealed(
 export async function markSealExtended(
   tx: Tx,
   deps: Deps,
-  { envelope }: EnvelopeRecord,
+  record: EnvelopeRecord,
   extended: {
     before: string;
     sealedSha256: string;
@@ -274,22 +257,29 @@ export async function markSealExtended(
   },
 ): Promise<string | undefined> {
   const { before, sealedSha256, certificateSha256, level } = extended;
+  const { envelope } = record;
   if (envelope.seal !== "sealed" || envelope.sealed_sha256 !== before) return undefined;
   if (envelope.documents_deleted_at !== null) return undefined;
   const now = deps.clock.ts();
   const data = { sealedSha256, certificateSha256, level };
   const draft = { type: "envelope.seal_extended" as const, actor: systemActor, data };
   const { entries, end } = draftEntries(envelope.id, await chainEndOf(tx, envelope), now, [draft]);
-  const won = await updateEnvelope(tx, envelope, {
+  const set = {
     sealed_sha256: sealedSha256,
     certificate_sha256: certificateSha256,
     seal_level: level,
     updated_at: now,
     audit_length: end.length,
     audit_head: end.head,
+  };
+  if (!(await updateEnvelope(tx, envelope, set))) throw new Error(`${envelope.id} was changed at the same time`);
+  const extendedRecord = { ...record, envelope: { ...envelope, ...set } };
+  await storeEntries(tx, deps, {
+    envelope: envelope.id,
+    entries,
+    beside: { notify: true },
+    record: async () => extendedRecord,
   });
-  if (!won) throw new Error(`${envelope.id} was changed at the same time`);
-  await storeEntries(tx, deps, envelope.id, entries);
   return entries[0]?.hash;
 }
 

@@ -5,7 +5,7 @@ import { queueMail } from "../mail/service.ts";
 import { announceEnvelope } from "./audit.ts";
 import { Failure } from "./envelope-contract.ts";
 import { returnSealToPending, updateFailure } from "./failure-store.ts";
-import { actorOf, mailHead } from "./move.ts";
+import { actorOf, mailHead } from "./sender.ts";
 import { inProgress } from "./state.ts";
 import { readEnvelope } from "./store.ts";
 import type { EnvelopeRow } from "./tables.ts";

@@ -58,9 +58,7 @@ export type Effect =
   /** It is this recipient's turn: invite, or sign automatically. Nobody is called for an embedded signer. */
   | { kind: "call"; recipient: string; by: "mail" | "countersign" }
   | { kind: "store-revision" }
-  | { kind: "seal" }
-  /** Tell those who were already involved that it is over. */
-  | { kind: "tell"; recipients: readonly string[]; about: "declined" | "voided" };
+  | { kind: "seal" };
 
 export type TurnRefusal = Extract<ErrorCode, "envelope-not-in-progress" | "not-recipients-turn" | "recipient-finished">;
 export type Refused = { refused: TurnRefusal | Extract<ErrorCode, "not-found" | "conflict"> };
@@ -91,7 +89,7 @@ export function transition(state: EnvelopeState, event: EnvelopeEvent, now: Ts):
       return recipientMoves(state, event.type, event.recipient, now);
     case "voided":
       if (isFinal(state.status)) return { refused: "envelope-not-in-progress" };
-      return end(state, "voided", [{ kind: "audit", type: "envelope.voided" }], "voided");
+      return end(state, "voided", [{ kind: "audit", type: "envelope.voided" }]);
     case "expired":
       if (isFinal(state.status) || !isOverdue(state, now)) return { refused: "envelope-not-in-progress" };
       return end(state, "expired", [{ kind: "audit", type: "envelope.expired" }]);
@@ -143,7 +141,7 @@ function recipientMoves(
       { kind: "audit", type: "recipient.declined", recipient: id },
       { kind: "audit", type: "envelope.declined" },
     ];
-    return end(withStatus(state, id, "declined"), "declined", effects, "declined");
+    return end(withStatus(state, id, "declined"), "declined", effects);
   }
   const next = withStatus(state, id, "completed");
   const signed: Effect = { kind: "audit", type: "recipient.signed", recipient: id };
@@ -171,18 +169,11 @@ function startTurn(state: EnvelopeState, before: readonly Effect[], now: Ts): St
   return { next, effects: [...before, ...effects] };
 }
 
-function end(
-  state: EnvelopeState,
-  status: "voided" | "declined" | "expired",
-  effects: readonly Effect[],
-  about?: "declined" | "voided",
-): Step {
-  const told = state.recipients.filter((one) => one.kind === "signer" && wasCalled(one.status)).map((one) => one.id);
+function end(state: EnvelopeState, status: "voided" | "declined" | "expired", effects: readonly Effect[]): Step {
   const recipients = state.recipients.map((one) =>
     one.status === "completed" || one.status === "declined" ? one : { ...one, status: "canceled" as const },
   );
-  const tell: Effect[] = about !== undefined && told.length > 0 ? [{ kind: "tell", recipients: told, about }] : [];
-  return { next: { ...state, status, recipients }, effects: [...effects, ...tell] };
+  return { next: { ...state, status, recipients }, effects };
 }
 
 function withStatus(state: EnvelopeState, id: string, status: RecipientStatus): EnvelopeState {

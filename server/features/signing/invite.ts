@@ -1,8 +1,8 @@
 import type { Tx } from "../../kernel/db.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import type { Commit, JobContext } from "../../kernel/job-runner.ts";
-import { mailHead, senderName } from "../envelopes/move.ts";
 import { loadEnvelope } from "../envelopes/progress.ts";
+import { mailHead, senderName } from "../envelopes/sender.ts";
 import { clearStall } from "../envelopes/stalled.ts";
 import { queueMail } from "../mail/service.ts";
 import { unlock } from "./code-store.ts";

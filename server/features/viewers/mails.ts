@@ -1,7 +1,7 @@
 import type { Tx } from "../../kernel/db.ts";
 import type { Deps } from "../../kernel/deps.ts";
-import { mailHead, senderName } from "../envelopes/move.ts";
 import { type EnvelopeRow, loadEnvelope } from "../envelopes/progress.ts";
+import { mailHead, senderName } from "../envelopes/sender.ts";
 import { markInvited, type ViewerRow, viewerOf } from "../envelopes/watching.ts";
 import { queueMail } from "../mail/service.ts";
 import type { ViewerNews } from "./jobs.ts";

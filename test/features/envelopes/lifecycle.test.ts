@@ -145,6 +145,17 @@ describe("signing order and the end", () => {
     expect(told.map(({ to }) => to.email).toSorted()).toEqual(["Ben@example.com", appliance.owner.email].toSorted());
   });
 
+  it("tells the sender that it was declined, also when nobody else was asked yet", async () => {
+    const envelope = await sentEnvelope(appliance, template);
+    const declined = { recipient: first(envelope), reason: "Too expensive", ip: null, userAgent: null };
+    await appliance.deps.db.tx(async (tx) =>
+      declineRecipient(tx, appliance.deps, await recordOf(tx, envelope.id), declined),
+    );
+    const told = (await appliance.mail()).filter((mail) => mail.envelope === envelope.id && mail.kind === "declined");
+    expect(told.map(({ to }) => to.email)).toEqual([appliance.owner.email]);
+    expect(told[0]?.text).toContain("Too expensive");
+  });
+
   it("expires by itself when its time has come", async () => {
     const expiresAt = new Date(clock.now() + 2 * 3_600_000).toISOString();
     const envelope = await sentEnvelope(appliance, template, { expiresAt });

@@ -1,0 +1,32 @@
+import type { Tx } from "../../kernel/db.ts";
+import type { Deps } from "../../kernel/deps.ts";
+import type { AuditEntry } from "./audit-contract.ts";
+import type { EnvelopeRecord } from "./store.ts";
+
+/** What is said beside entries and never stored in them, since they are hashed. */
+export type Beside = {
+  /** False: nobody is told by mail. */
+  notify: boolean;
+};
+
+/** Entries that an envelope's trail grows by. */
+export type Noted = {
+  envelope: string;
+  entries: readonly AuditEntry[];
+  beside: Beside;
+  /** The envelope as these entries leave it; it is read at most once, for the first who asks. */
+  record(): Promise<EnvelopeRecord>;
+};
+
+/**
+ * Hears of entries inside the transaction that stores them, and only writes rows of its own feature and enqueues jobs there.
+ * What it throws undoes the entries.
+ */
+export type AuditObserver = (tx: Tx, deps: Deps, noted: Noted) => Promise<void>;
+
+declare module "../../kernel/deps.ts" {
+  interface Deps {
+    /** In the order in which they hear. */
+    auditObservers: readonly AuditObserver[];
+  }
+}
