@@ -16,7 +16,6 @@ const subjects = {
     "evidence.extend",
   ],
   mail: ["mail.send"],
-  attachment: ["signing.purge-attachment"],
   id: ["backup.run", "backup.verify", "backup.drill"],
 };
 

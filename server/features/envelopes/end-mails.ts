@@ -6,13 +6,15 @@ import { Failure } from "./envelope-contract.ts";
 import type { AuditObserver } from "./observers.ts";
 import { actorOf, mailHead } from "./sender.ts";
 import type { EnvelopeRecord } from "./store.ts";
-import type { EnvelopeRow, RecipientRow } from "./tables.ts";
+import type { RecipientRow } from "./tables.ts";
 
 /** Mails about an envelope that ended without a document: to those who were asked to sign it, and to its sender. */
 export const mailAboutEnd: AuditObserver = async (tx, deps, { entries, beside, record }) => {
   if (!beside.notify) return;
-  for (const { type, actor } of entries) {
-    if (type === "envelope.voided") await tellVoided(tx, deps, await record());
+  for (const { type, actor, data } of entries) {
+    // Only a rendering that failed has a code; the reason alone is whatever a sender writes.
+    if (type === "envelope.voided" && data.code !== undefined) await tellRenderFailed(tx, deps, await record());
+    else if (type === "envelope.voided") await tellVoided(tx, deps, await record());
     if (type === "envelope.declined") await tellDeclined(tx, deps, await record(), actor.name ?? "");
   }
 };
@@ -23,7 +25,6 @@ const wasAsked = ({ kind, status, sent_at: sentAt }: RecipientRow): boolean =>
 
 async function tellVoided(tx: Tx, deps: Deps, record: EnvelopeRecord): Promise<void> {
   const { envelope } = record;
-  if (envelope.void_reason === "render_failed") return await tellRenderFailed(tx, deps, envelope);
   const told = record.recipients.filter(wasAsked);
   if (told.length === 0) return;
   const sender = (await organizationById(tx, envelope.organization)).name;
@@ -39,7 +40,7 @@ async function tellVoided(tx: Tx, deps: Deps, record: EnvelopeRecord): Promise<v
   }
 }
 
-async function tellRenderFailed(tx: Tx, deps: Deps, envelope: EnvelopeRow): Promise<void> {
+async function tellRenderFailed(tx: Tx, deps: Deps, { envelope }: EnvelopeRecord): Promise<void> {
   const { message } = Failure.parse(JSON.parse(envelope.failure ?? ""));
   for (const to of await senderAddresses(tx, envelope.organization, actorOf(envelope))) {
     await queueMail(tx, deps, {

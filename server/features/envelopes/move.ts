@@ -40,7 +40,7 @@ export type Moved = { record: EnvelopeRecord; entries: AuditEntry[] };
 
 /**
  * Moves an envelope in the caller's transaction: lets the state machine decide, writes rows, audit entries and jobs.
- * @param record as it was read in this transaction, which has written nothing to the envelope or its trail since
+ * @param record as it is in this transaction
  * @throws AppError with the code of the refusal
  */
 export async function move(

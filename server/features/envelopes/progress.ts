@@ -143,8 +143,14 @@ export async function storeRevision(
     return;
   }
   const record = await requireEnvelope(tx, envelope);
-  await clearStall(tx, deps, record.envelope, "revision");
-  await tryMove(tx, deps, record, { type: "revision-stored", number }, { actor: systemActor });
+  const cleared = await clearStall(tx, deps, record.envelope, "revision");
+  await tryMove(
+    tx,
+    deps,
+    { ...record, envelope: cleared },
+    { type: "revision-stored", number },
+    { actor: systemActor },
+  );
 }
 
 /** The document is drawn: `rendering` → `sent`, and the first turn begins. Does nothing when the envelope has ended. */

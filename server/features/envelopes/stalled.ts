@@ -41,13 +41,15 @@ export async function markStalled(
   }
 }
 
-/** The step was done after all. Leaves another step's failure alone. */
-export async function clearStall(tx: Tx, deps: Deps, envelope: EnvelopeRow, step: StallStep): Promise<void> {
-  if (envelope.failure === null) return;
+/** The step was done after all. Leaves another step's failure alone. @returns the row as it is now */
+export async function clearStall(tx: Tx, deps: Deps, envelope: EnvelopeRow, step: StallStep): Promise<EnvelopeRow> {
+  if (envelope.failure === null) return envelope;
   const { code } = Failure.parse(JSON.parse(envelope.failure));
-  if (code !== `${step}-failed` && code !== `${step}-delayed`) return;
-  await updateFailure(tx, envelope.id, null, deps.clock.ts());
+  if (code !== `${step}-failed` && code !== `${step}-delayed`) return envelope;
+  const now = deps.clock.ts();
+  await updateFailure(tx, envelope.id, null, now);
   announceEnvelope(tx, deps, envelope.id);
+  return { ...envelope, failure: null, updated_at: now };
 }
 
 /**

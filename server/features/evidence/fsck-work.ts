@@ -60,10 +60,10 @@ export async function checkWaiting(deps: Deps, findings: Findings, record: Envel
   if (submissions > revisions.length - 1 && !drawing) stuck("a signature waits to be drawn");
   const turn = recipients.filter((one) => one.status === "sent" || one.status === "viewed");
   if (turn.length === 0 && !drawing) stuck("it is nobody's turn");
-  const countersigning = (await findLive(deps.db.read, countersign, id)).map(({ payload }) => payload);
+  const jobs = await findLive(deps.db.read, countersign, id);
+  const countersigning = jobs.map(({ payload }) => countersign.payload.parse(JSON.parse(payload)).recipient);
   for (const { kind, id: recipient } of turn) {
-    const waits = countersigning.includes(JSON.stringify({ envelope: id, recipient }));
-    if (kind === "countersigner" && !waits) stuck("a countersigner's turn has come");
+    if (kind === "countersigner" && !countersigning.includes(recipient)) stuck("a countersigner's turn has come");
   }
 }
 
@@ -105,10 +105,9 @@ export async function checkSubmissions(
   }
   for (const { recipient, consent } of submissions) {
     if (consent === null) continue;
-    const text = await consentTextOf(deps.db.read, consent.textSha256);
-    const trouble = text === undefined ? "is missing" : sha256(text) === consent.textSha256 ? null : "was changed";
-    if (trouble === null) continue;
-    const what = `the statement ${consent.textSha256}, which was accepted, ${trouble}`;
+    const kept = await consentTextOf(deps.db.read, consent.textSha256);
+    if (kept?.whole) continue;
+    const what = `the statement ${consent.textSha256}, which was accepted, ${kept ? "was changed" : "is missing"}`;
     findings.found("submission-consent-text", `${envelope.id} ${recipient}`, what);
   }
   const signed = entries.filter(({ type }) => type === "recipient.signed").length;

@@ -18,11 +18,13 @@ const hashed = (text: string) => ({ text, textSha256: consentHash(text) });
 /** The text that applies; it is always offered beside a translation. */
 const english = hashed(builtInConsents[builtInVersion].en);
 
+const byHash: ReadonlyMap<string, string> = new Map(
+  Object.values(builtInConsents)
+    .flatMap((texts) => Object.values(texts))
+    .map((text) => [consentHash(text), text]),
+);
 /** The built-in statement, of any version and language, that has this hash. */
-export function builtInConsent(textSha256: string): string | undefined {
-  const texts = Object.values(builtInConsents).flatMap((one) => Object.values(one));
-  return texts.find((text) => consentHash(text) === textSha256);
-}
+export const builtInConsent = (textSha256: string): string | undefined => byHash.get(textSha256);
 
 /**
  * The statement for a template version: its own text, in its own language, else the built-in one.

@@ -41,20 +41,25 @@ export async function signAutomatically(deps: Deps, payload: { envelope: string;
       else if (value !== null) values[field.id] = value;
     }
     const signature: StoredSignature = { method: "automatic", text: recipient.name, font: signatureFonts[1] };
-    const { submission } = await completeRecipient(tx, deps, record, {
-      recipient: recipient.id,
-      values,
-      auditData: {
-        fieldsSha256: createHash("sha256").update(canonicalize(values)).digest("hex"),
-        signatureSha256: signatureHash(signature),
-        documentSha256: document,
-        automatic: true,
+    const cleared = await clearStall(tx, deps, envelope, "countersign");
+    const { submission } = await completeRecipient(
+      tx,
+      deps,
+      { ...record, envelope: cleared },
+      {
+        recipient: recipient.id,
+        values,
+        auditData: {
+          fieldsSha256: createHash("sha256").update(canonicalize(values)).digest("hex"),
+          signatureSha256: signatureHash(signature),
+          documentSha256: document,
+          automatic: true,
+        },
+        consent: null,
+        ip: null,
+        userAgent: null,
       },
-      consent: null,
-      ip: null,
-      userAgent: null,
-    });
-    await clearStall(tx, deps, envelope, "countersign");
+    );
     await store.insertSubmission(tx, {
       ...payload,
       number: submission,

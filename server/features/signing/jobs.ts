@@ -48,5 +48,4 @@ export const countersign = defineJob({
 export const purgeAttachment = defineJob({
   name: "signing.purge-attachment",
   payload: z.object({ attachment: z.string() }),
-  subject: "attachment",
 });

@@ -42,6 +42,7 @@ export async function reassign(
     requireVerified(signer);
     requireTurn(signer, now);
     const { name, email, reason, locale } = to;
+    await reassignRecipient(tx, deps, signer.record, recipient, { name, email, locale: locale ?? recipient.locale });
     const [entry] = await appendAudit(tx, deps, caller.envelope, [
       {
         type: "recipient.reassigned",
@@ -51,7 +52,6 @@ export async function reassign(
         data: { recipient: recipient.id, from: nameAndEmail(recipient), to: { name, email }, reason },
       },
     ]);
-    await reassignRecipient(tx, deps, signer.record, recipient, { name, email, locale: locale ?? recipient.locale });
     await store.insertReassignment(tx, {
       id: entry?.id ?? newId("evt"),
       envelope: caller.envelope,

@@ -10,7 +10,7 @@ import { loadEnvelope, storeRevision } from "../envelopes/progress.ts";
 import { versionOf } from "../envelopes/service.ts";
 import type { AttachmentType, PlacedField } from "../templates/contract.ts";
 import { type DrawnValue, fieldDrawings } from "../templates/drawings.ts";
-import { type AcceptedConsent, builtInConsent } from "./consent.ts";
+import { type AcceptedConsent, builtInConsent, consentHash } from "./consent.ts";
 import { placedFields } from "./fields.ts";
 import { StoredSignature } from "./signatures.ts";
 import { newestRevision } from "./signer.ts";
@@ -70,9 +70,16 @@ export async function submissionsOf(reader: Reader, envelope: string): Promise<S
   }));
 }
 
-/** The statement of this hash, built-in or a sender's, for whoever looks up what was accepted. */
-export async function consentTextOf(reader: Reader, textSha256: string): Promise<string | undefined> {
-  return (await store.findConsentText(reader, textSha256))?.text ?? builtInConsent(textSha256);
+/**
+ * The statement that was accepted under this hash: a built-in one, or a sender's as it is stored.
+ * @returns `whole`: it has the hash
+ */
+export async function consentTextOf(
+  reader: Reader,
+  textSha256: string,
+): Promise<{ text: string; whole: boolean } | undefined> {
+  const text = builtInConsent(textSha256) ?? (await store.findConsentText(reader, textSha256))?.text;
+  return text === undefined ? undefined : { text, whole: consentHash(text) === textSha256 };
 }
 
 function attachmentOf({ id, field, filename, content_type: contentType, size, sha256 }: AttachmentRow) {

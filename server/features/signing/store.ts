@@ -204,7 +204,7 @@ export async function insertSubmission(tx: Tx, row: SubmissionRow): Promise<void
   await tx.insertInto("signing_submissions").values(row).execute();
 }
 
-/** Once for each text. */
+/** A sender's text, once. */
 export async function keepConsentText(tx: Tx, row: ConsentTextRow): Promise<void> {
   await tx
     .insertInto("consent_texts")

@@ -8,7 +8,7 @@ import type { ProblemError } from "../../kernel/problem.ts";
 import type { RequestInfo } from "../../kernel/request.ts";
 import { completeRecipient } from "../envelopes/progress.ts";
 import { versionOf } from "../envelopes/service.ts";
-import { type AcceptedConsent, acceptedText, consentFor } from "./consent.ts";
+import { type AcceptedConsent, acceptedText, builtInConsent, consentFor } from "./consent.ts";
 import type { SigningResult, SubmitSigning } from "./contract.ts";
 import { placedFields, prefilledOf, valuesOfOthers } from "./fields.ts";
 import { signatureHash } from "./signatures.ts";
@@ -120,7 +120,8 @@ async function complete(
   ) {
     throw new AppError("conflict", { detail: "An uploaded file is gone. Upload it again." });
   }
-  await store.keepConsentText(tx, { sha256: consent.textSha256, text });
+  if (builtInConsent(consent.textSha256) === undefined)
+    await store.keepConsentText(tx, { sha256: consent.textSha256, text });
   const signature = submission.signature?.stored ?? null;
   const initials = submission.initials?.stored ?? null;
   const { status, submission: number } = await completeRecipient(tx, deps, record, {

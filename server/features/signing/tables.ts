@@ -94,7 +94,7 @@ export type SubmissionRow = {
   initials: string | null;
 };
 
-/** A statement that somebody accepted, kept for ever: submissions and audit entries name it by its hash. */
+/** A sender's statement that somebody accepted, kept for ever: submissions and audit entries name it by its hash. */
 export type ConsentTextRow = { sha256: string; text: string };
 
 /** A code that staff printed; one at a time is open for a recipient. Who asked for it stands in the trail. */

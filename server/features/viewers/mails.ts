@@ -12,8 +12,10 @@ import { mintLink } from "./tokens.ts";
 /** Invites a viewer once; an envelope that never went out to anybody has none. */
 export async function invite(tx: Tx, deps: Deps, id: string): Promise<void> {
   const watched = await viewerOf(tx, id);
-  if (!watched || watched.envelope.void_reason === "render_failed") return;
+  if (!watched) return;
   const { envelope, viewer } = watched;
+  // A sender may give the same reason for an envelope that was sent.
+  if (envelope.void_reason === "render_failed" && envelope.sent_at === null) return;
   if (!(await markInvited(tx, deps, viewer))) return;
   const link = await mintLink(tx, deps, viewer.id);
   await queueMail(tx, deps, {

@@ -98,6 +98,15 @@ describe("voiding", () => {
     expect((await getEnvelope(appliance, drawing.id)).status).toBe("voided");
   });
 
+  it("takes any reason for what it is: the sender's words", async () => {
+    const envelope = await sentEnvelope(appliance, template);
+    const reason = "render_failed";
+    expect((await post(`/v1/envelopes/${envelope.id}/void`, { reason })).status).toBe(200);
+    const told = (await appliance.mail()).filter((mail) => mail.envelope === envelope.id && mail.kind !== "code");
+    expect(told.map(({ kind, to }) => [kind, to.email])).toContainEqual(["voided", "ada@example.com"]);
+    expect(told.map(({ kind }) => kind)).not.toContain("render_failed");
+  });
+
   it("never wins together with a signature", async () => {
     for (let round = 0; round < 10; round += 1) {
       const envelope = await sentEnvelope(appliance, parallel);

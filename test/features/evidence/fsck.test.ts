@@ -28,7 +28,7 @@ beforeAll(async () => {
   original = path.join(folder, "original");
   const clock = movableClock(new Date().toISOString());
   const app = await startAppliance({ clock });
-  const template = await publishTemplate(app);
+  const template = await publishTemplate(app, { settings: { consentText: "I accept the house rules." } });
   for (const action of ["clock.accepted", "mail.tested", "work.retried", "anchor.signed"] as const)
     await app.deps.db.tx((tx) => recordOperatorAct(tx, app.deps, { actor: systemActor, action }));
   for (let round = 0; round < 2; round += 1) {
