@@ -14,8 +14,7 @@ export const consent: Command = {
     const kept = await withDeps(context, (deps) => consentTextOf(deps.db.read, sha256));
     if (kept === undefined) throw notFound(`A statement with the SHA-256 ${sha256}`);
     if (!kept.whole) {
-      const detail =
-        "The text that is stored under this SHA-256 was changed: it has another. Restore it from a backup.";
+      const detail = "The stored text was changed: it no longer has this SHA-256. Restore it from a backup.";
       throw new AppError("conflict", { detail });
     }
     print(context, { sha256, text: kept.text }, kept.text);

@@ -156,8 +156,7 @@ const entries = {
     options: { server: text, bundle: text, keys: text, trust: text, "trust-timestamps": text },
   },
   consent: {
-    summary:
-      "print the statement that a signer accepted, by the SHA-256 that the certificate of completion and the audit trail name",
+    summary: "print a statement that a signer accepted, by the SHA-256 on the certificate and in the audit trail",
     options: {},
   },
   demo: {
