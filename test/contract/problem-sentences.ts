@@ -20,7 +20,7 @@ const elsewhere: readonly RegExp[] = [
   /^server\/(pages\/|pages\.ts|kernel\/openapi|features\/mail\/|features\/evidence\/(bundle|fsck|verify|words))/,
   /^workers\/seal\/(extend|task)\.ts$/,
   // Why a mail or a job was given up, and the statements that signers agree to.
-  /^server\/features\/\w+\/(outlived|handlers|consent)\.ts$/,
+  /^server\/features\/\w+\/(outlived|handlers|consent-texts)\.ts$/,
 ];
 /** Members and calls that hold other texts: descriptions, examples, logs, failures that are ours. */
 const otherMembers = new Set(["description", "summary", "title", "reason", "subject", "body", "name", "data"]);

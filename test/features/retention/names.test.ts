@@ -21,7 +21,7 @@ const collected = [
 ];
 /** Hashes of tokens and secrets, of documents that another column names, and signatures over something else. */
 const noNames =
-  /_(tokens|accesses|links|anchors)\.sha256$|\.(secret|token|access|challenge|state|browser)_sha256$|^((anchors|key_records|operator_heads)\.signature|signing_served\.sha256|signing_submissions\.document_sha256)$/;
+  /_(tokens|accesses|links|anchors)\.sha256$|\.(secret|token|access|challenge|state|browser)_sha256$|^((anchors|key_records|operator_heads)\.signature|signing_served\.sha256|consent_texts\.sha256|signing_submissions\.document_sha256)$/;
 
 test("every column that names a blob is known to the collection", async () => {
   const app = await startAppliance();
