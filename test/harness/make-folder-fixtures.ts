@@ -119,32 +119,19 @@ const env = { SIGNET_SMTP_URL: sink.url, SIGNET_BASE_URL: baseUrl, SIGNET_PORT: 
 const direct = globalThis.fetch;
 globalThis.fetch = (to, init) => direct(String(to).replace(baseUrl, `http://127.0.0.1:${port}`), init);
 app = await startAppliance({ folder, clock, env, owner: "second@example.com" });
-const rejected = await ok(app, 201, "/v1/envelopes", {
-  key: { bearer: keys.live },
-  json: {
-    template: plain,
-    title: "Refused by the mail server",
-    recipients: [
-      { role: "Tenant", name: "Ada Muster", email: ada },
-      { role: "Landlord", name: "Ben Beispiel", email: ben },
-    ],
-  },
-});
-envelopes.rejected = z.object({ id: z.string() }).parse(rejected.body).id;
+const create = async (template: string, title: string) => {
+  const recipients = [
+    { role: "Tenant", name: "Ada Muster", email: ada },
+    { role: "Landlord", name: "Ben Beispiel", email: ben },
+  ];
+  const json = { template, title, recipients };
+  const { body } = await ok(app, 201, "/v1/envelopes", { key: { bearer: keys.live }, json });
+  return z.object({ id: z.string() }).parse(body).id;
+};
+envelopes.rejected = await create(plain, "Refused by the mail server");
 await app.jobs.idle();
 await app.jobs.stop(1000);
-const queued = await ok(app, 201, "/v1/envelopes", {
-  key: { bearer: keys.live },
-  json: {
-    template: own,
-    title: "Created last",
-    recipients: [
-      { role: "Tenant", name: "Ada Muster", email: ada },
-      { role: "Landlord", name: "Ben Beispiel", email: ben },
-    ],
-  },
-});
-envelopes.queued = z.object({ id: z.string() }).parse(queued.body).id;
+envelopes.queued = await create(own, "Created last");
 const last = { bearer: bearers.closing };
 await ok(app, 200, "/v1/signing/submit", { key: last, json: await submission(app, last.bearer) });
 const link = await app.json("/auth/magic-links", {
@@ -160,7 +147,7 @@ await sink.close();
 
 const about = { at: clock.ts(), baseUrl, organization, owner, keys, envelopes, bearers, attachment, consentText };
 writeFileSync(path.join(target, "about.json"), `${JSON.stringify(about, null, 2)}\n`);
-// Made anew at each start, and copies of mails for whoever has no mail server.
+// Locks that each start makes anew, and copies of mails that no mail server took.
 for (const made of ["run", "outbox"]) rmSync(path.join(folder, made), { recursive: true });
 cpSync(folder, path.join(target, "folder"), { recursive: true });
 rmSync(folder, { recursive: true });

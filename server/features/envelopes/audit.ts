@@ -58,7 +58,7 @@ async function recordOf(tx: Tx, envelope: string): Promise<EnvelopeRecord> {
   return record;
 }
 
-/** Stores entries, lets the observers hear of them, and wakes whoever follows the envelope once they are durable. */
+/** Stores entries, passes them to the observers, and wakes the followers of the envelope once they are durable. */
 export async function storeEntries(tx: Tx, deps: Deps, noted: Noted): Promise<void> {
   if (noted.entries.length > 0) {
     await insertEntries(tx, noted.entries);

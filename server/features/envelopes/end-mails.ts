@@ -19,7 +19,7 @@ export const mailAboutEnd: AuditObserver = async (tx, deps, { entries, beside, r
   }
 };
 
-/** Who was asked to sign before the end; whoever declined knows of it. */
+/** People who were asked to sign before the end, except the one who declined. */
 const wasAsked = ({ kind, status, sent_at: sentAt }: RecipientRow): boolean =>
   kind === "signer" && (status === "completed" || (status === "canceled" && sentAt !== null));
 

@@ -49,7 +49,7 @@ export function acceptedText(
   given: { version: string; locale: string },
 ): (AcceptedConsent & { text: string }) | undefined {
   if (given.version !== shown.version) return undefined;
-  const { text, textSha256 } = given.locale === shown.locale ? shown : shown.english;
-  if (given.locale !== shown.locale && given.locale !== "en") return undefined;
-  return { version: given.version, locale: given.locale, textSha256, text };
+  const { version, locale } = given;
+  const accepted = locale === shown.locale ? shown : locale === "en" ? shown.english : undefined;
+  return accepted && { version, locale, textSha256: accepted.textSha256, text: accepted.text };
 }

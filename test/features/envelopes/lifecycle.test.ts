@@ -154,7 +154,7 @@ describe("signing order and the end", () => {
     expect(told.map(({ to }) => to.email).toSorted()).toEqual(["Ben@example.com", appliance.owner.email].toSorted());
   });
 
-  it("tells the sender that it was declined, also when nobody else was asked yet", async () => {
+  it("tells the sender that it was declined, even if nobody else had been asked to sign", async () => {
     const envelope = await sentEnvelope(appliance, template);
     const declined = { recipient: first(envelope), reason: "Too expensive", ip: null, userAgent: null };
     await appliance.deps.db.tx(async (tx) =>
