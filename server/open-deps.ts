@@ -16,13 +16,13 @@ import { type GuardedClock, guardClock, type Machine, thisMachine } from "./kern
 import type { Log } from "./kernel/log.ts";
 import { findMasterKeys, holdMasterKey, proveMasterKey } from "./kernel/master-key.ts";
 import { createMetrics } from "./kernel/metrics.ts";
+import { once } from "./kernel/once.ts";
 import { openOutbound } from "./kernel/outbound.ts";
 import { openPool } from "./kernel/pool.ts";
 import { openRateLimits } from "./kernel/rate-limits.ts";
 import { refuseHalfRestored } from "./kernel/restore-mark.ts";
 import { openSecrets } from "./kernel/secrets.ts";
 import { oncePerTransaction } from "./kernel/transaction.ts";
-import { auditObservers } from "./observers.ts";
 
 export type OpenOptions = {
   config: Config;
@@ -127,7 +127,7 @@ async function open(
     events: createEvents(),
     limits,
     capacity,
-    auditObservers,
+    observers: once(async () => (await import("./features.ts")).observers),
   };
   return { deps, guarded };
 }

@@ -13,6 +13,8 @@ export type OperationsReply = { status: number; headers: Record<string, string>;
 const json = { "content-type": "application/json; charset=utf-8" };
 const noParameters = z.strictObject({});
 
+export type Operations = ReturnType<typeof createOperations>;
+
 /**
  * What machines ask besides /v1: health, readiness, metrics, and the description of the interface.
  * @param inMaintenance whether nothing new is taken at present
@@ -67,10 +69,6 @@ export function createOperations(deps: Deps, endpoints: readonly EndpointSpec[],
     }
   }
 
-  const notReady = (cause: string): OperationsReply => {
-    return { status: 503, headers: json, body: JSON.stringify({ status: "not ready", cause }) };
-  };
-
   /** Only with the configured token; without one there is no such page on the network. */
   async function metrics(authorization: string): Promise<OperationsReply | null> {
     const token = deps.config.metricsToken;
@@ -82,12 +80,7 @@ export function createOperations(deps: Deps, endpoints: readonly EndpointSpec[],
         body: "A bearer token is needed.\n",
       };
     }
-    return await renderMetrics();
-  }
-
-  async function renderMetrics(): Promise<OperationsReply> {
-    const { contentType, text } = await deps.metrics.render();
-    return { status: 200, headers: { "content-type": contentType }, body: text };
+    return await renderMetrics(deps);
   }
 
   return {
@@ -100,7 +93,7 @@ export function createOperations(deps: Deps, endpoints: readonly EndpointSpec[],
       const { method, path } = asked;
       if (path !== "/metrics") return await this.answer(asked, "", send);
       if (method !== "GET" && method !== "HEAD") return false;
-      send(await renderMetrics());
+      send(await renderMetrics(deps));
       return true;
     },
     /**
@@ -121,4 +114,15 @@ export function createOperations(deps: Deps, endpoints: readonly EndpointSpec[],
       return reply !== null;
     },
   };
+}
+
+const notReady = (cause: string): OperationsReply => ({
+  status: 503,
+  headers: json,
+  body: JSON.stringify({ status: "not ready", cause }),
+});
+
+async function renderMetrics({ metrics }: Pick<Deps, "metrics">): Promise<OperationsReply> {
+  const { contentType, text } = await metrics.render();
+  return { status: 200, headers: { "content-type": contentType }, body: text };
 }

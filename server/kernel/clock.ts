@@ -16,4 +16,7 @@ export function toTs(ms: number): Ts {
   return new Date(ms).toISOString();
 }
 
+/** Whether nobody knows what time it is. */
+export const inDoubt = (clock: Clock): boolean => (clock.doubt?.() ?? null) !== null;
+
 export const systemClock: Clock = { now: () => Date.now(), ts: () => toTs(Date.now()) };

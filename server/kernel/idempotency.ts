@@ -98,7 +98,7 @@ export function createIdempotency(deps: Deps) {
       .executeTakeFirst();
     if (!row) return null;
     if (row.fingerprint !== fingerprint) throw new AppError("idempotency-key-reused");
-    return await restore(row.reply, scope.key);
+    return await replyOf(deps, row.reply, scope.key);
   }
 
   async function remember(scope: IdempotencyScope, fingerprint: string, reply: AnyReply): Promise<void> {
@@ -122,38 +122,37 @@ export function createIdempotency(deps: Deps) {
       .execute();
   }
 
-  async function restore(sealed: string, key: string): Promise<AnyReply> {
-    const text = Buffer.from(deps.secrets.open(sealed, contextOf(key))).toString("utf8");
-    const stored = StoredReply.parse(JSON.parse(text));
-    if ("blob" in stored) {
-      const { status, blob, contentType, etag, disposition, filename } = stored;
-      return {
-        status,
-        bytes: await deps.blobs.get(blob),
-        contentType,
-        ...(etag === undefined ? {} : { etag }),
-        ...(disposition === undefined ? {} : { disposition }),
-        ...(filename === undefined ? {} : { filename }),
-      };
-    }
-    const headers = stored.headers === undefined ? {} : { headers: stored.headers };
-    return "body" in stored
-      ? { status: stored.status, body: stored.body, ...headers }
-      : { status: stored.status, ...headers };
-  }
-
   return { readKey, once };
 }
 
 /** Deletes the replies whose time is over. @returns how many */
-export async function purgeIdempotency(deps: Deps): Promise<number> {
-  const done = await deps.db.tx((tx) =>
-    tx.deleteFrom("idempotency_replies").where("expires_at", "<=", deps.clock.ts()).executeTakeFirst(),
-  );
+export async function purgeIdempotency(tx: Tx, { clock }: Pick<Deps, "clock">): Promise<number> {
+  const done = await tx.deleteFrom("idempotency_replies").where("expires_at", "<=", clock.ts()).executeTakeFirst();
   return Number(done.numDeletedRows);
 }
 
 const contextOf = (key: string) => `idempotency:${key}`;
+
+/** The answer that was kept under this key. */
+async function replyOf({ secrets, blobs }: Deps, sealed: string, key: string): Promise<AnyReply> {
+  const text = Buffer.from(secrets.open(sealed, contextOf(key))).toString("utf8");
+  const stored = StoredReply.parse(JSON.parse(text));
+  if ("blob" in stored) {
+    const { status, blob, contentType, etag, disposition, filename } = stored;
+    return {
+      status,
+      bytes: await blobs.get(blob),
+      contentType,
+      ...(etag === undefined ? {} : { etag }),
+      ...(disposition === undefined ? {} : { disposition }),
+      ...(filename === undefined ? {} : { filename }),
+    };
+  }
+  const headers = stored.headers === undefined ? {} : { headers: stored.headers };
+  return "body" in stored
+    ? { status: stored.status, body: stored.body, ...headers }
+    : { status: stored.status, ...headers };
+}
 
 /** What is stored already is asked for by GET, which needs no such key. */
 function wholeOf({ bytes }: Extract<AnyReply, { bytes: unknown }>): Uint8Array {

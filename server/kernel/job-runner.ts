@@ -49,8 +49,6 @@ export type JobRunnerOptions = {
   secrets: Secrets;
   log: Log;
   bindings: readonly JobBinding[];
-  /** Jobs at a time per queue; 4 where nothing is said. */
-  concurrency?: Record<string, number> | undefined;
   metrics?: Pick<Metrics, "jobs" | "jobSeconds"> | undefined;
   /** While it says so nothing new is begun: asked before each round. */
   held?: (() => boolean) | undefined;
@@ -60,7 +58,6 @@ export type JobRunnerOptions = {
   onBoundary?: ((point: string) => void) | undefined;
 };
 
-const defaultConcurrency = 4;
 const leaseMs = 60_000;
 const heartbeatMs = 20_000;
 const pollMs = 1000;
@@ -74,7 +71,8 @@ export function startJobs(options: JobRunnerOptions): JobRunner {
   const holder = randomUUID();
   const attempt = createAttempt({ ...options, holder });
   const bindings = new Map(options.bindings.map((binding) => [binding.job.name, binding]));
-  const queues = [...new Set(options.bindings.map((binding) => binding.job.queue))];
+  const slots = slotsOf(options.bindings);
+  const queues = [...slots.keys()];
   const secretNames = options.bindings.filter(({ job }) => job.secret).map(({ job }) => job.name);
   const running = new Map<string, Running>();
   const busy = new Map<string, number>();
@@ -89,7 +87,7 @@ export function startJobs(options: JobRunnerOptions): JobRunner {
   let again = false;
   let timer: NodeJS.Timeout | undefined;
 
-  const freeSlots = (queue: string) => (options.concurrency?.[queue] ?? defaultConcurrency) - (busy.get(queue) ?? 0);
+  const freeSlots = (queue: string) => (slots.get(queue) ?? 0) - (busy.get(queue) ?? 0);
 
   const backoffMs = ({ name, attempts }: JobRow) => bindings.get(name)?.job.backoffMs(attempts) ?? 0;
 
@@ -274,4 +272,10 @@ export function startJobs(options: JobRunnerOptions): JobRunner {
     await Promise.race([Promise.all([...running.values()].map(({ done }) => done)), late]);
     clearTimeout(limit);
   }
+}
+
+function slotsOf(bindings: readonly JobBinding[]): Map<string, number> {
+  const slots = new Map<string, number>();
+  for (const { job } of bindings) slots.set(job.queue, Math.min(job.slots, slots.get(job.queue) ?? job.slots));
+  return slots;
 }

@@ -1,4 +1,4 @@
-import type { z } from "zod";
+import { z } from "zod";
 import type { Tx } from "./db.ts";
 import { txScope } from "./tx.ts";
 
@@ -33,6 +33,8 @@ export type JobType<P> = {
   /** How long to wait after the given failed attempt (1 is the first). */
   backoffMs(attempt: number): number;
   queue: string;
+  /** How many jobs of its queue run at a time, at most: the smallest number that a job of the queue names. */
+  slots: number;
   secret: boolean;
   subjectOf(payload: P): string | null;
 };
@@ -44,9 +46,11 @@ export function exponentialBackoff(attempt: number): number {
   return Math.min(1000 * 2 ** Math.min(attempt - 1, 30), hourMs);
 }
 
+const usualSlots = 4;
+
 /**
- * A kind of job. `secret` keeps the payload encrypted in the table; `queue` names whose free slots it uses; `subject` names the
- * member of the payload by which the job is found again.
+ * A kind of job. `secret` keeps the payload encrypted in the table; `queue` names whose free slots it uses, `slots` how many that
+ * queue has; `subject` names the member of the payload by which the job is found again.
  * A handler runs at least once, so everything that it does before its commit must be repeatable.
  */
 export function defineJob<P>(options: {
@@ -55,6 +59,7 @@ export function defineJob<P>(options: {
   maxAttempts?: number;
   backoffMs?: (attempt: number) => number;
   queue?: string;
+  slots?: number;
   secret?: boolean;
   subject?: { [K in keyof P]: P[K] extends string ? K : never }[keyof P];
 }): JobType<P> {
@@ -65,9 +70,21 @@ export function defineJob<P>(options: {
     maxAttempts: options.maxAttempts ?? 25,
     backoffMs: options.backoffMs ?? exponentialBackoff,
     queue: options.queue ?? "default",
+    slots: options.slots ?? usualSlots,
     secret: options.secret ?? false,
     subjectOf: (payload) => (subject === undefined ? null : String(payload[subject])),
   };
+}
+
+export type UpkeepJob = JobType<Record<string, never>>;
+
+/**
+ * A kind of job that a schedule queues again and again (`schedules.ts`). One that fails is tried again after a minute, two, four …
+ * up to an hour, for as long as it takes.
+ */
+export function defineUpkeep(name: string): UpkeepJob {
+  const backoffMs = (attempt: number) => Math.min(60_000 * 2 ** Math.min(attempt - 1, 30), hourMs);
+  return defineJob({ name, payload: z.object({}), queue: "upkeep", maxAttempts: 1_000_000, backoffMs });
 }
 
 /** What a secret payload is bound to: it cannot be moved to a job of another kind. */

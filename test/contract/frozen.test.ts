@@ -106,7 +106,7 @@ test("contexts of sealed texts", () => {
 
 test("jobs that may wait in the queue", async () => {
   const jobs: JobType<unknown>[] = [];
-  for (const name of globSync("server/features/**/*jobs.ts", { cwd: root })) {
+  for (const name of globSync("server/{kernel,features/**}/*jobs.ts", { cwd: root })) {
     const module: Record<string, unknown> = await import(path.join(root, name));
     jobs.push(...Object.values(module).filter(isJob));
   }

@@ -221,29 +221,26 @@ test("runAt is kept, and one dedupe key stands for one queued or running job", a
 
 test("no more jobs of a queue run at once than it has slots, and queues do not wait for each other", async () => {
   const { db, start } = await setUp();
-  const slow = defineJob({ name: "slow", payload, queue: "slow" });
-  const fast = defineJob({ name: "fast", payload, queue: "fast" });
+  const slow = defineJob({ name: "slow", payload, queue: "slow", slots: 2 });
+  const fast = defineJob({ name: "fast", payload, queue: "fast", slots: 3 });
   const gate = Promise.withResolvers<undefined>();
   let now = 0;
   let most = 0;
   let fastDone = 0;
-  const runner = start(
-    [
-      handle(slow, async () => {
-        now += 1;
-        most = Math.max(most, now);
-        await gate.promise;
-        now -= 1;
-        return undefined;
-      }),
-      handle(fast, async () => {
-        fastDone += 1;
-        if (fastDone === 50) gate.resolve(undefined);
-        return undefined;
-      }),
-    ],
-    { concurrency: { slow: 2, fast: 3 } },
-  );
+  const runner = start([
+    handle(slow, async () => {
+      now += 1;
+      most = Math.max(most, now);
+      await gate.promise;
+      now -= 1;
+      return undefined;
+    }),
+    handle(fast, async () => {
+      fastDone += 1;
+      if (fastDone === 50) gate.resolve(undefined);
+      return undefined;
+    }),
+  ]);
   await db.tx(async (tx) => {
     for (let n = 0; n < 20; n += 1) await enqueue(tx, slow, { n });
     for (let n = 0; n < 50; n += 1) await enqueue(tx, fast, { n });

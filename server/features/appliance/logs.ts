@@ -1,8 +1,8 @@
+import type { RunningHost } from "../../feature.ts";
 import type { ServerSentEvent } from "../../kernel/endpoint.ts";
 import type { LogTail, TailLine } from "../../kernel/log-tail.ts";
 import type { RequestInfo } from "../../kernel/request.ts";
 import { createBell, pingMs } from "../envelopes/bell.ts";
-import type { Control } from "./control.ts";
 import { type LogLine, type LogPage, logLevels } from "./logs-contract.ts";
 
 /** The log as it is in memory: what the running process wrote last. */
@@ -10,7 +10,7 @@ import { type LogLine, type LogPage, logLevels } from "./logs-contract.ts";
 export type LogFilter = { level?: LogLine["level"] | undefined; search?: string | undefined };
 
 export function readLog(
-  { log: { tail, keptIn } }: Pick<Control, "log">,
+  { log: { tail, keptIn } }: Pick<RunningHost, "log">,
   level: LogPage["level"],
   query: LogFilter & { since?: string | undefined; after?: number | undefined; limit: number },
 ): LogPage {
@@ -22,7 +22,7 @@ export function readLog(
 
 /** New lines from now on, until the reader goes away. */
 export async function* followLog(
-  { log: { tail } }: Pick<Control, "log">,
+  { log: { tail } }: Pick<RunningHost, "log">,
   filter: LogFilter,
   { signal }: Pick<RequestInfo, "signal">,
 ): AsyncGenerator<ServerSentEvent> {

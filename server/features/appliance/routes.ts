@@ -1,3 +1,4 @@
+import type { RunningHost } from "../../feature.ts";
 import type { Binding } from "../../kernel/binding.ts";
 import { bind } from "../../kernel/binding.ts";
 import * as access from "./access.ts";
@@ -9,7 +10,6 @@ import { runChecks } from "./checks.ts";
 import { getChecks } from "./checks-contract.ts";
 import { acceptClock, readClock } from "./clock.ts";
 import * as clockContract from "./clock-contract.ts";
-import type { Control } from "./control.ts";
 import * as keyActs from "./key-acts.ts";
 import { readKeys, slotsOf } from "./keys.ts";
 import * as keysContract from "./keys-contract.ts";
@@ -32,30 +32,29 @@ import { givePin } from "./token-pin.ts";
 import { listStuckWork, retryAllStuckWork, retryStuckWork } from "./work.ts";
 import * as workContract from "./work-contract.ts";
 
-/** @param control what the running process offers */
-export function createApplianceBindings(control: Control): Binding[] {
+export function createBindings(host: RunningHost): Binding[] {
   return [
-    ...healthBindings(control),
+    ...healthBindings(host),
     ...workBindings,
     ...organizationBindings,
     ...accessBindings,
     ...mailBindings,
     ...keyBindings,
-    ...logBindings(control),
-    ...supportBindings(control),
+    ...logBindings(host),
+    ...supportBindings(host),
     ...setupBindings,
     ...settingsBindings,
   ];
 }
 
-const healthBindings = (control: Control): Binding[] => [
+const healthBindings = (host: RunningHost): Binding[] => [
   bind(getStatus)({
-    handle: async (deps) => ({ status: 200, body: await readStatus(deps, control) }),
+    handle: async (deps) => ({ status: 200, body: await readStatus(deps, host) }),
   }),
   bind(getChecks)({
     handle: async (deps, { query }) => ({
       status: 200,
-      body: await runChecks(deps, { tls: control.tls.current(), thorough: query.thorough === true }),
+      body: await runChecks(deps, { tls: host.tls.current(), thorough: query.thorough === true }),
     }),
   }),
   bind(clockContract.getClock)({
@@ -210,25 +209,25 @@ const keyBindings: Binding[] = [
   }),
 ];
 
-const logBindings = (control: Control): Binding[] => [
+const logBindings = (host: RunningHost): Binding[] => [
   bind(logsContract.readLog)({
-    handle: async ({ config }, { query }) => ({ status: 200, body: readLog(control, config.logLevel, query) }),
+    handle: async ({ config }, { query }) => ({ status: 200, body: readLog(host, config.logLevel, query) }),
   }),
   bind(logsContract.followLog)({
-    handle: async (_deps, { query, request }) => ({ status: 200, events: followLog(control, query, request) }),
+    handle: async (_deps, { query, request }) => ({ status: 200, events: followLog(host, query, request) }),
   }),
 ];
 
 /** Of the log, as many lines as one reads. */
 const supportLines = 1000;
 
-const supportBindings = (control: Control): Binding[] => [
+const supportBindings = (host: RunningHost): Binding[] => [
   bind(supportContract.prepareSupportBundle)({
     async handle(deps, { caller }) {
       const { config, clock } = deps;
-      const checks = await runChecks(deps, { tls: control.tls.current(), thorough: false });
-      const status = await readStatus(deps, control);
-      const log = readLog(control, config.logLevel, { limit: supportLines }).data;
+      const checks = await runChecks(deps, { tls: host.tls.current(), thorough: false });
+      const status = await readStatus(deps, host);
+      const log = readLog(host, config.logLevel, { limit: supportLines }).data;
       const about = { config, nowMs: clock.now(), checks, deps, status, log };
       return { status: 200, body: await prepareSupport(deps, caller.actor, about) };
     },

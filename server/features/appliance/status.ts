@@ -1,11 +1,11 @@
 import { freemem, totalmem } from "node:os";
+import type { RunningHost } from "../../feature.ts";
 import type { StorageLevel } from "../../kernel/capacity.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { version } from "../../version.ts";
 import { readBackupState } from "../backup/service.ts";
 import { acmeHealth } from "../tls/acme-findings.ts";
 import { lastCounts } from "./checks.ts";
-import type { Control } from "./control.ts";
 import { readExpiries } from "./expiries.ts";
 import { readSettings } from "./settings.ts";
 import type { ApplianceStatus } from "./status-contract.ts";
@@ -22,9 +22,9 @@ const modes: Readonly<Record<StorageLevel, ApplianceStatus["mode"]>> = {
 };
 
 /** How the running appliance is, of this moment. */
-export async function readStatus(deps: Deps, control: Control): Promise<ApplianceStatus> {
+export async function readStatus(deps: Deps, host: RunningHost): Promise<ApplianceStatus> {
   const { config, clock, db, capacity } = deps;
-  const { startedAt, url, tls, jobs, backups } = control;
+  const { startedAt, url, tls, jobs, backups } = host;
   const doubt = clock.doubt?.() ?? null;
   const [queue, queueByKind, storage, expiries, acme, backup] = await Promise.all([
     jobs.counts(),

@@ -3,6 +3,7 @@ import path from "node:path";
 import { measureRoom } from "../../kernel/capacity-room.ts";
 import { toTs } from "../../kernel/clock.ts";
 import type { Deps } from "../../kernel/deps.ts";
+import type { Commit } from "../../kernel/job-handler.ts";
 import type { ApplianceStatus } from "./status-contract.ts";
 import { firstSample, insertSample } from "./storage-store.ts";
 
@@ -62,11 +63,11 @@ async function volumeOf(folder: string): Promise<{ freeBytes: number; volumeByte
   return { freeBytes, volumeBytes };
 }
 
-/** Notes how large the data is today; called now and then by the running appliance. */
-export async function sampleStorage(deps: StorageDeps): Promise<void> {
+/** Measures how large the data is today. @returns what notes it */
+export async function sampleStorage(deps: StorageDeps): Promise<Commit> {
   const { usedBytes } = await measureData(deps);
   const now = deps.clock.now();
-  await deps.db.tx((tx) => insertSample(tx, { day: dayOf(now), bytes: usedBytes }, dayOf(now - keptDays * dayMs)));
+  return (tx) => insertSample(tx, { day: dayOf(now), bytes: usedBytes }, dayOf(now - keptDays * dayMs));
 }
 
 export async function readStorage(deps: StorageDeps): Promise<ApplianceStatus["storage"]> {

@@ -4,7 +4,8 @@ import { findLive } from "../../kernel/job-store.ts";
 import type { Activity } from "./activity.ts";
 import { type Ended, performBackup, performDrill, performVerify } from "./acts.ts";
 import type { BackupProgress } from "./contract.ts";
-import { runBackup, runDrill, runVerify } from "./jobs.ts";
+import { planBackup, runBackup, runDrill, runVerify } from "./jobs.ts";
+import { scheduleBackup } from "./service.ts";
 import * as store from "./store.ts";
 import { TargetBusy } from "./target-errors.ts";
 import { BackupRefused, type Work } from "./write.ts";
@@ -39,6 +40,10 @@ export function createBackupHandlers(deps: Deps, activity: Activity): JobBinding
     }
   }
   return [
+    handle(planBackup, async () => {
+      await scheduleBackup(deps, activity);
+      return undefined;
+    }),
     handle(runBackup, ({ id }, context) =>
       run({ kind: "backup", id }, context, {
         isWanted: async () => (await store.findRun(deps.db.read, id))?.status === "running",

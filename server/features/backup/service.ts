@@ -242,7 +242,7 @@ export async function cancelBackup(deps: Deps, activity: Activity, actor: Actor)
 /** A run at every hour's look; half an hour early is in time, so that it does not move through the day. */
 const earlyMs = hourMs / 2;
 
-/** Begins a backup when the last one, or the last try an hour ago, is due. Called at every start and every hour. */
+/** Begins a backup when the last one, or the last try an hour ago, is due. */
 export async function scheduleBackup(deps: Deps, activity: Pick<Activity, "expect" | "current">): Promise<void> {
   if (!isSetUp(deps.config) || activity.current() !== null) return;
   await endForsaken(deps);

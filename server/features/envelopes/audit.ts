@@ -62,7 +62,7 @@ async function recordOf(tx: Tx, envelope: string): Promise<EnvelopeRecord> {
 export async function storeEntries(tx: Tx, deps: Deps, noted: Noted): Promise<void> {
   if (noted.entries.length > 0) {
     await insertEntries(tx, noted.entries);
-    for (const hear of deps.auditObservers) await hear(tx, deps, noted);
+    for (const hear of (await deps.observers()).audit) await hear(tx, deps, noted);
   }
   announceEnvelope(tx, deps, noted.envelope);
 }

@@ -25,8 +25,8 @@ export type Noted = {
 export type AuditObserver = (tx: Tx, deps: Deps, noted: Noted) => Promise<void>;
 
 declare module "../../kernel/deps.ts" {
-  interface Deps {
+  interface Observers {
     /** In the order in which they hear. */
-    auditObservers: readonly AuditObserver[];
+    audit: readonly AuditObserver[];
   }
 }

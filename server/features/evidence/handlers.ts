@@ -15,16 +15,19 @@ import { InvalidAgain, isGivenUp, oneMoreInvalid } from "./invalid-seals.ts";
 import {
   anchorLeaves,
   extendSeal,
+  forgetDownloads,
   noteAnchors,
   raiseSeals,
   renewSeals,
+  resumeWork,
   sealEnvelope,
   stampAnchor,
   tellWitness,
 } from "./jobs.ts";
 import { countSeal, isInDocument, SealFailure, sealCompleted } from "./sealing.ts";
+import { purgeDownloads } from "./service.ts";
 import { lastErrorOf } from "./store.ts";
-import { raiseNext, renewDue } from "./upkeep.ts";
+import { raiseNext, renewDue, resumeUpkeep } from "./upkeep.ts";
 import { tell } from "./witnesses.ts";
 
 export function handlers(deps: Deps): JobBinding[] {
@@ -49,6 +52,11 @@ export function handlers(deps: Deps): JobBinding[] {
       },
     ),
     handle(extendSeal, ({ envelope }, { signal }) => awaitingKey(patiently(extendSealed(deps, envelope, signal)))),
+    handle(forgetDownloads, async () => (tx) => purgeDownloads(tx, deps)),
+    handle(resumeWork, async () => {
+      await resumeUpkeep(deps);
+      return undefined;
+    }),
     handle(renewSeals, () => renewDue(deps)),
     handle(raiseSeals, ({ after }) => raiseNext(deps, after)),
     handle(stampAnchor, ({ sequence }, { signal }) => patiently(stampSigned(deps, sequence, signal))),

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { defineJob, exponentialBackoff } from "../../kernel/jobs.ts";
+import { defineJob, defineUpkeep, exponentialBackoff } from "../../kernel/jobs.ts";
 
 /**
  * Seals a completed envelope. 1 s, 2 s, 4 s … then every hour: 34 waits reach over 23 hours, after which the seal has
@@ -90,3 +90,12 @@ export const tellWitness = defineJob({
   maxAttempts: 1000,
   backoffMs: exponentialBackoff,
 });
+
+/** Deletes download links that ended long ago. */
+export const forgetDownloads = defineUpkeep("evidence.forget-downloads");
+
+/**
+ * Queues again what looks after seals and anchors: seals may stand below a level that the settings ask for only now, or come from
+ * a time before they were looked after.
+ */
+export const resumeWork = defineUpkeep("evidence.resume");

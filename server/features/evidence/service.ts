@@ -1,5 +1,6 @@
 import { toTs } from "../../kernel/clock.ts";
 import { decodeCursor, pageOf } from "../../kernel/cursor.ts";
+import type { Tx } from "../../kernel/db.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { AppError, notFound } from "../../kernel/errors.ts";
 import { checksumOk, hashSecret } from "../../kernel/ids.ts";
@@ -121,8 +122,8 @@ export async function listAnchors(deps: Deps, query: { limit: number; cursor?: s
 const yearMs = 365 * 24 * 3_600_000;
 
 /** Forgets the links of completion mails a year after they ended: until then they answer that they have. */
-export async function purgeDownloads(deps: Pick<Deps, "db" | "clock">): Promise<void> {
-  await deps.db.tx((tx) => store.deleteDownloadTokens(tx, toTs(deps.clock.now() - yearMs)));
+export async function purgeDownloads(tx: Tx, { clock }: Pick<Deps, "clock">): Promise<void> {
+  await store.deleteDownloadTokens(tx, toTs(clock.now() - yearMs));
 }
 
 /**

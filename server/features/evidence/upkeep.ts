@@ -69,10 +69,7 @@ async function resumeAnchors(deps: Deps): Promise<void> {
   if (size > (latest?.tree_size ?? 0)) await deps.db.tx((tx) => scheduleAnchor(tx, deps));
 }
 
-/**
- * Queues again what looks after seals and anchors, when the appliance starts: seals may stand below a level that the settings ask for
- * only now, or come from a time before they were looked after.
- */
+/** What `resumeWork` does, at each start. */
 export async function resumeUpkeep(deps: Deps): Promise<void> {
   await resumeNotes(deps);
   await resumeAnchors(deps);

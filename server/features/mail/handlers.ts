@@ -5,11 +5,11 @@ import { GiveUp, handle, type JobBinding } from "../../kernel/job-runner.ts";
 import { enqueue } from "../../kernel/jobs.ts";
 import { noteDeliveryError } from "../envelopes/jobs.ts";
 import type { MailContent } from "./contract.ts";
-import { sendMail } from "./jobs.ts";
+import { sendMail, wipeMails } from "./jobs.ts";
 import { oneLine } from "./messages.ts";
-import { lapsedBecause, type OutlivedCheck } from "./outlived.ts";
+import { lapsedBecause } from "./outlived.ts";
 import { renderMail } from "./render.ts";
-import { openContent, organizationName } from "./service.ts";
+import { openContent, organizationName, purgeMails } from "./service.ts";
 import * as store from "./store.ts";
 import { createMailTransport, type Letter, LetterRefused } from "./transport.ts";
 
@@ -17,8 +17,7 @@ import { createMailTransport, type Letter, LetterRefused } from "./transport.ts"
 const mostAttachedBytes = 7 * 1024 * 1024;
 const longestError = 500;
 
-/** @param checks of the features whose mails may outlive their use while they wait */
-export function handlers(deps: Deps, checks: readonly OutlivedCheck[]): JobBinding[] {
+export function handlers(deps: Deps): JobBinding[] {
   const transport = createMailTransport(deps.config);
   return [
     handle(
@@ -28,7 +27,7 @@ export function handlers(deps: Deps, checks: readonly OutlivedCheck[]): JobBindi
         if (row === undefined || (row.status !== "queued" && row.status !== "nobody")) return undefined;
         const content = openContent(deps, row);
         if (content === null) throw new GiveUp("the content of the mail was wiped");
-        const outlived = await outlivedBecause(deps, row, content, checks);
+        const outlived = await outlivedBecause(deps, row, content);
         if (outlived !== null) return (tx) => endUnsent(tx, mail, outlived);
         const letter = await letterOf(deps, row, content);
         try {
@@ -62,6 +61,7 @@ export function handlers(deps: Deps, checks: readonly OutlivedCheck[]): JobBindi
         },
       },
     ),
+    handle(wipeMails, async () => (tx) => purgeMails(tx, deps)),
   ];
 }
 
@@ -73,15 +73,14 @@ async function endUnsent(tx: Tx, mail: string, reason: string): Promise<void> {
 
 /** Why nobody can use this mail any more; null when it is to be delivered. */
 async function outlivedBecause(
-  { clock }: Deps,
+  deps: Deps,
   { cause, envelope, created_at: createdAt }: store.MailRow,
   content: MailContent,
-  checks: readonly OutlivedCheck[],
 ): Promise<string | null> {
-  const lapsed = lapsedBecause(content, createdAt, clock.ts());
+  const lapsed = lapsedBecause(content, createdAt, deps.clock.ts());
   if (lapsed !== null) return lapsed;
-  for (const check of checks) {
-    const reason = await check({ cause, envelope, content });
+  for (const check of (await deps.observers()).outlived) {
+    const reason = await check(deps, { cause, envelope, content });
     if (reason !== null) return reason;
   }
   return null;

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { defineJob } from "../../kernel/jobs.ts";
+import { defineJob, defineUpkeep } from "../../kernel/jobs.ts";
 
 const hourMs = 3_600_000;
 
@@ -21,3 +21,6 @@ export const sendMail = defineJob({
   maxAttempts: 58,
   backoffMs: (attempt) => Math.min(5000 * 2 ** Math.min(attempt - 1, 20), hourMs),
 });
+
+/** Wipes the contents of mails that are of no use any more. */
+export const wipeMails = defineUpkeep("mail.wipe");

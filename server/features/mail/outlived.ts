@@ -1,4 +1,5 @@
 import { type Ts, toTs } from "../../kernel/clock.ts";
+import type { Deps } from "../../kernel/deps.ts";
 import type { MailContent } from "./contract.ts";
 
 /** Mails that waited for a mail server until nobody could use them any more. */
@@ -10,7 +11,13 @@ type WaitingMail = { cause: string; envelope: string | null; content: MailConten
  * Why this mail is of no use to whom it is for, as a sentence for the list of mails, or null when it is of use still. Other
  * features know this of the mails that they write.
  */
-export type OutlivedCheck = (mail: WaitingMail) => Promise<string | null>;
+export type OutlivedCheck = (deps: Deps, mail: WaitingMail) => Promise<string | null>;
+
+declare module "../../kernel/deps.ts" {
+  interface Observers {
+    outlived: readonly OutlivedCheck[];
+  }
+}
 
 /** @returns null for what does not lapse by time alone */
 export function lapsedBecause(content: MailContent, createdAt: Ts, now: Ts): string | null {

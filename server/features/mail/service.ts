@@ -169,9 +169,7 @@ const usefulMs: readonly [number, readonly MailKind[]][] = [
 ];
 
 /** Forgets links and codes of mails that lie here because they were held back, or went to a file (contract §0). */
-export async function purgeMails(deps: Pick<Deps, "db" | "clock">): Promise<void> {
-  const now = deps.clock.now();
-  await deps.db.tx(async (tx) => {
-    for (const [ms, kinds] of usefulMs) await store.wipeContents(tx, kinds, toTs(now - ms));
-  });
+export async function purgeMails(tx: Tx, { clock }: Pick<Deps, "clock">): Promise<void> {
+  const now = clock.now();
+  for (const [ms, kinds] of usefulMs) await store.wipeContents(tx, kinds, toTs(now - ms));
 }

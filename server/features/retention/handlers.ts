@@ -2,11 +2,16 @@ import type { Deps } from "../../kernel/deps.ts";
 import { handle, type JobBinding } from "../../kernel/job-runner.ts";
 import { deleteDue } from "./deletion.ts";
 import { collectGarbage } from "./garbage.ts";
-import { runRetention } from "./jobs.ts";
+import { planRetention, runRetention } from "./jobs.ts";
+import { scheduleRetention } from "./service.ts";
 import * as store from "./store.ts";
 
 export function handlers(deps: Deps): JobBinding[] {
   return [
+    handle(planRetention, async () => {
+      await scheduleRetention(deps);
+      return undefined;
+    }),
     handle(runRetention, async (_, { signal }) => {
       // Marked first, each envelope in a transaction of its own; files go afterwards. Whatever ends the process in
       // between, the next run finds files that nothing names.

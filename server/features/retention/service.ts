@@ -104,8 +104,8 @@ export async function changeRetention(
 const settleMs = 10 * 60_000;
 
 /**
- * Queues the daily run when the last one is a day old; called at every start and every hour. What is queued stays so over a
- * restart, so that one which is restarted often deletes too.
+ * Queues the daily run when the last one is a day old. What is queued stays so over a restart, so that one which is restarted
+ * often deletes too.
  */
 export async function scheduleRetention(deps: Deps): Promise<void> {
   const last = await store.lastRun(deps.db.read);

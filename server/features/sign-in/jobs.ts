@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { defineJob } from "../../kernel/jobs.ts";
+import { defineJob, defineUpkeep } from "../../kernel/jobs.ts";
 import { accountQueue } from "../mail/jobs.ts";
 
 const Asked = z.object({
@@ -26,3 +26,6 @@ export const mailSignIn = defineJob({
   queue: accountQueue,
   secret: true,
 });
+
+/** Deletes codes, links, tries and sessions that have ended. */
+export const forgetSignIns = defineUpkeep("sign-in.forget");

@@ -1,5 +1,6 @@
 import type { PersonCaller } from "../../kernel/caller.ts";
 import { type Page, type PageQuery, pageOfAll } from "../../kernel/cursor.ts";
+import type { Tx } from "../../kernel/db.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { notFound } from "../../kernel/errors.ts";
 import type { RequestInfo } from "../../kernel/request.ts";
@@ -64,14 +65,12 @@ export async function updateProfile(
 const dayMs = 24 * 60 * 60 * 1000;
 
 /** Forgets what can no longer be used: codes and links a day after they expired, waiting accounts at once, old sessions. */
-export async function purgeSignIn(deps: Deps): Promise<void> {
+export async function purgeSignIn(tx: Tx, deps: Pick<Deps, "clock">): Promise<void> {
   const now = deps.clock.now();
   const dayAgo = new Date(now - dayMs).toISOString();
-  await deps.db.tx(async (tx) => {
-    await deleteSignUpsBefore(tx, new Date(now).toISOString());
-    await deleteCodesBefore(tx, dayAgo);
-    await deleteTokensBefore(tx, dayAgo);
-    await deleteTriesBefore(tx, dayAgo);
-    await purgeSessions(tx, deps);
-  });
+  await deleteSignUpsBefore(tx, new Date(now).toISOString());
+  await deleteCodesBefore(tx, dayAgo);
+  await deleteTokensBefore(tx, dayAgo);
+  await deleteTriesBefore(tx, dayAgo);
+  await purgeSessions(tx, deps);
 }

@@ -1,5 +1,4 @@
 import type { Reader } from "../../kernel/db.ts";
-import type { Deps } from "../../kernel/deps.ts";
 import { hashSecret } from "../../kernel/ids.ts";
 import { loadEnvelope } from "../envelopes/progress.ts";
 import type { OutlivedCheck } from "../mail/outlived.ts";
@@ -20,22 +19,20 @@ const replaced = "A later mail has taken its place.";
 const usedOrReplaced = "It was used already, or a later mail has taken its place.";
 
 /** Why a link or a code for a signer is of no use any more: to be asked before it is delivered. */
-export function signingMailOutlived({ db, clock }: Deps): OutlivedCheck {
-  return async ({ cause, envelope, content }) => {
-    const { kind } = content;
-    if (envelope === null || (kind !== "signing_request" && kind !== "reminder" && kind !== "code")) return null;
-    const record = await loadEnvelope(db.read, envelope);
-    if (record === undefined) return null;
-    const now = clock.ts();
-    const what = kind === "code" ? await codeNow(db.read, cause, now) : await linkNow(db.read, content.link);
-    const recipient = record.recipients.find(({ id }) => id === what?.recipient);
-    if (what === undefined || recipient === undefined) return kind === "code" ? usedOrReplaced : replaced;
-    const standing = standingOf(record.envelope, recipient, false);
-    // Who has signed may ask for a code to read; a link that asks for a signature is of no use to them.
-    const refusal = kind === "code" ? codeRefusal(standing, now) : actionRefusal(standing, now);
-    return refusal === undefined ? null : over;
-  };
-}
+export const signingMailOutlived: OutlivedCheck = async ({ db, clock }, { cause, envelope, content }) => {
+  const { kind } = content;
+  if (envelope === null || (kind !== "signing_request" && kind !== "reminder" && kind !== "code")) return null;
+  const record = await loadEnvelope(db.read, envelope);
+  if (record === undefined) return null;
+  const now = clock.ts();
+  const what = kind === "code" ? await codeNow(db.read, cause, now) : await linkNow(db.read, content.link);
+  const recipient = record.recipients.find(({ id }) => id === what?.recipient);
+  if (what === undefined || recipient === undefined) return kind === "code" ? usedOrReplaced : replaced;
+  const standing = standingOf(record.envelope, recipient, false);
+  // Who has signed may ask for a code to read; a link that asks for a signature is of no use to them.
+  const refusal = kind === "code" ? codeRefusal(standing, now) : actionRefusal(standing, now);
+  return refusal === undefined ? null : over;
+};
 
 /** Undefined for a code that no session takes any more. */
 async function codeNow(reader: Reader, cause: string, now: string): Promise<{ recipient: string } | undefined> {

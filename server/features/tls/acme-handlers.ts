@@ -1,8 +1,8 @@
 import type { Tx } from "../../kernel/db.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { handle, type JobBinding } from "../../kernel/job-runner.ts";
-import { acmeStep } from "./acme-jobs.ts";
-import { enqueueStep } from "./acme-service.ts";
+import { acmeStep, resumeAcmeWork } from "./acme-jobs.ts";
+import { enqueueStep, resumeAcme } from "./acme-service.ts";
 import { findAcme } from "./acme-store.ts";
 import { AcmeReplaced, stepAcme } from "./acme-work.ts";
 import { forgetChallenges } from "./challenges.ts";
@@ -11,6 +11,7 @@ import type { TlsKeeper } from "./keeper.ts";
 /** @param tls what the running server shows to its clients */
 export function createAcmeHandlers(deps: Deps, tls: TlsKeeper): JobBinding[] {
   return [
+    handle(resumeAcmeWork, async () => (tx) => resumeAcme(tx)),
     handle(acmeStep, async (_payload, { signal }) => {
       const acme = await findAcme(deps.db.read);
       if (!acme) return undefined;

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { defineJob } from "../../kernel/jobs.ts";
+import { defineJob, defineUpkeep } from "../../kernel/jobs.ts";
 
 /**
  * Goes on with the certificate by ACME: asks for one, waits for the authority, or looks whether the present one is to be
@@ -11,4 +11,8 @@ export const acmeStep = defineJob({
   maxAttempts: 1_000_000,
   backoffMs: (attempt) => Math.min(1000 * 2 ** Math.min(attempt - 1, 20), 600_000),
   queue: "acme",
+  slots: 1,
 });
+
+/** Goes on with what was set up before this start. */
+export const resumeAcmeWork = defineUpkeep("tls.resume-acme");

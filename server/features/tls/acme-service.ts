@@ -2,7 +2,6 @@ import { randomUUID, type X509Certificate } from "node:crypto";
 import type { Json } from "../../kernel/canonical.ts";
 import { toTs } from "../../kernel/clock.ts";
 import type { Tx } from "../../kernel/db.ts";
-import type { Deps } from "../../kernel/deps.ts";
 import { AppError } from "../../kernel/errors.ts";
 import { enqueue } from "../../kernel/jobs.ts";
 import type { Actor } from "../../kernel/wire.ts";
@@ -181,11 +180,9 @@ export async function turnOffAcme(
 }
 
 /** Goes on with what was set up before this start. */
-export async function resumeAcme({ db }: Pick<Deps, "db">): Promise<void> {
-  await db.tx(async (tx) => {
-    const acme = await store.findAcme(tx);
-    if (acme) await enqueueStep(tx, acme.progress.nextAt);
-  });
+export async function resumeAcme(tx: Tx): Promise<void> {
+  const acme = await store.findAcme(tx);
+  if (acme) await enqueueStep(tx, acme.progress.nextAt);
 }
 
 /** One job a moment: one that waits for another moment finds nothing to do. @param nextAt milliseconds since the epoch */

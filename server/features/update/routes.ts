@@ -1,8 +1,8 @@
+import type { RunningHost } from "../../feature.ts";
 import { type Binding, bind } from "../../kernel/binding.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import type { ServerSentEvent } from "../../kernel/endpoint.ts";
 import { AppError } from "../../kernel/errors.ts";
-import type { JobRunner } from "../../kernel/job-runner.ts";
 import type { Actor } from "../../kernel/wire.ts";
 import { version } from "../../version.ts";
 import { createBell, pingMs } from "../envelopes/bell.ts";
@@ -16,24 +16,11 @@ import {
   listUpdates,
   verifyUpdate,
 } from "./contract.ts";
-import type { Installation } from "./installation.ts";
-import type { Maintenance } from "./maintenance.ts";
 import { createSelfTest, type SelfTest } from "./self-test.ts";
 import { followRuns, listUpdateRuns, readUpdate, verifyUpdateFile } from "./service.ts";
 
-/** What the running process offers to updates. */
-export type UpdateControl = {
-  installation: Installation | null;
-  maintenance: Maintenance;
-  jobs: Pick<JobRunner, "idle" | "wake">;
-  /** What keeps it from serving, whatever maintenance says; null when nothing does. */
-  trouble: () => Promise<string | null>;
-  /** Ends the process in order; null when nobody would start it again. */
-  end: (() => void) | null;
-};
-
-export function createUpdateBindings(control: UpdateControl): Binding[] {
-  const { installation, maintenance } = control;
+export function createUpdateBindings(host: RunningHost): Binding[] {
+  const { installation, maintenance } = host;
   let selfTest: SelfTest | undefined;
   return [
     bind(getUpdate)({
@@ -51,13 +38,13 @@ export function createUpdateBindings(control: UpdateControl): Binding[] {
     bind(holdMaintenance)({
       async handle(deps, { caller, body, request }) {
         if (maintenance.state) throw new AppError("conflict", { detail: "An update is under way already." });
-        return { status: 200, events: holdStill(deps, control, { ...body, actor: caller.actor }, request.signal) };
+        return { status: 200, events: holdStill(deps, host, { ...body, actor: caller.actor }, request.signal) };
       },
     }),
     bind(endMaintenance)({
       async handle(deps, { body: { id, outcome } }) {
         await maintenance.end(deps, id, outcome);
-        control.jobs.wake();
+        host.jobs.wake();
         return { status: 204 };
       },
     }),
@@ -66,12 +53,12 @@ export function createUpdateBindings(control: UpdateControl): Binding[] {
         selfTest ??= createSelfTest(deps);
         const about = { version, pid: process.pid, maintenance: maintenance.state?.id ?? null };
         const failed = query.try === true ? selfTest.ask() : null;
-        return { status: 200, body: { ...about, trouble: await control.trouble(), failed } };
+        return { status: 200, body: { ...about, trouble: await host.trouble(), failed } };
       },
     }),
     bind(endProcess)({
       async handle() {
-        const { end } = control;
+        const { end } = host;
         if (end === null) throw new AppError("conflict", { detail: "Nobody would start this process again." });
         // The answer goes out first.
         setImmediate(end);
@@ -86,7 +73,7 @@ type HoldRequest = { id: string; to: string; drainSeconds: number; actor: Actor 
 /** Holds still as long as somebody reads this. */
 async function* holdStill(
   deps: Deps,
-  { maintenance, jobs }: UpdateControl,
+  { maintenance, jobs }: RunningHost,
   { drainSeconds, ...about }: HoldRequest,
   signal: AbortSignal,
 ): AsyncGenerator<ServerSentEvent> {

@@ -3,7 +3,7 @@ import { stat } from "node:fs/promises";
 import { request } from "node:http";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { listOperatorAudit } from "../../../server/features/appliance/audit-contract.ts";
-import { operatorOf } from "../../../server/features/appliance/control.ts";
+import { operatorOf } from "../../../server/features/appliance/authenticate.ts";
 import { checkOperatorChain, recordOperatorAct } from "../../../server/features/appliance/operator-audit.ts";
 import { getStatus } from "../../../server/features/appliance/status-contract.ts";
 import { NoAppliance } from "../../../server/local-client.ts";

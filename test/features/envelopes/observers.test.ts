@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { appendAudit } from "../../../server/features/envelopes/audit.ts";
 import type { Noted } from "../../../server/features/envelopes/observers.ts";
-import type { Deps } from "../../../server/kernel/deps.ts";
+import type { Deps, Observers } from "../../../server/kernel/deps.ts";
 import { systemActor } from "../../../server/kernel/wire.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
 import { watchTransactions } from "../../harness/transactions.ts";
@@ -17,7 +17,10 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-const observed = (...auditObservers: Deps["auditObservers"]): Deps => ({ ...app.deps, auditObservers });
+const observed = (...audit: Observers["audit"]): Deps => ({
+  ...app.deps,
+  observers: async () => ({ ...(await app.deps.observers()), audit }),
+});
 const note = (deps: Deps) =>
   deps.db.tx((tx) =>
     appendAudit(tx, deps, envelope, [{ type: "envelope.downloaded", actor: systemActor, data: { by: "test" } }]),

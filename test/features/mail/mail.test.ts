@@ -249,13 +249,13 @@ describe("what lies here", () => {
       (await listMail(appliance.deps.db.read, appliance.deps, {}))
         .filter(({ text }) => text !== null)
         .map(({ kind }) => kind);
-    await purgeMails(appliance.deps);
+    await appliance.deps.db.tx((tx) => purgeMails(tx, appliance.deps));
     expect((await kept()).toSorted()).toEqual(["code", "signing_request"]);
     now += 86_400_001;
-    await purgeMails(appliance.deps);
+    await appliance.deps.db.tx((tx) => purgeMails(tx, appliance.deps));
     expect(await kept()).toEqual(["signing_request"]);
     now += 30 * 86_400_000;
-    await purgeMails(appliance.deps);
+    await appliance.deps.db.tx((tx) => purgeMails(tx, appliance.deps));
     expect(await kept()).toEqual([]);
   });
 });

@@ -147,10 +147,10 @@ test("a hold keeps what the mails said, too; other mails are forgotten when thei
   const before = await kept(held.id);
   expect(before).toBeGreaterThan(0);
   clock.advance(31 * dayMs);
-  await purgeMails(app.deps);
+  await app.deps.db.tx((tx) => purgeMails(tx, app.deps));
   expect([await kept(held.id), await kept(other.id)]).toEqual([before, 0]);
   expect(await (await owner())("DELETE", `/auth/envelopes/${held.id}/hold`)).toMatchObject({ status: 200 });
-  await purgeMails(app.deps);
+  await app.deps.db.tx((tx) => purgeMails(tx, app.deps));
   expect(await kept(held.id)).toBe(0);
 });
 
@@ -165,7 +165,7 @@ test("links of completion mails are forgotten a year after they ended, at a star
       )?.n,
     );
   expect(await rows()).toBeGreaterThan(0);
-  await purgeDownloads(app.deps);
+  await app.deps.db.tx((tx) => purgeDownloads(tx, app.deps));
   expect(await rows()).toBeGreaterThan(0);
   clock.advance(400 * dayMs);
   await app.restart();

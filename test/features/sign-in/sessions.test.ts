@@ -124,16 +124,16 @@ test("what has expired is purged", async () => {
       ({ length }) => length,
     );
   };
-  await purgeSignIn(app.deps);
+  await app.deps.db.tx((tx) => purgeSignIn(tx, app.deps));
   expect(await left()).toEqual([2, 1, 1, 1]);
   clock.shift(dayMs + 30 * 60_000);
-  await purgeSignIn(app.deps);
+  await app.deps.db.tx((tx) => purgeSignIn(tx, app.deps));
   expect(await left()).toEqual([1, 1, 0, 1]);
   clock.shift(dayMs);
-  await purgeSignIn(app.deps);
+  await app.deps.db.tx((tx) => purgeSignIn(tx, app.deps));
   expect(await left()).toEqual([0, 0, 0, 1]);
   clock.shift(61 * dayMs);
-  await purgeSignIn(app.deps);
+  await app.deps.db.tx((tx) => purgeSignIn(tx, app.deps));
   expect(await left()).toEqual([0, 0, 0, 0]);
 });
 

@@ -1,0 +1,16 @@
+import type { Feature } from "../../feature.ts";
+import { hourlyMs } from "../../kernel/schedules.ts";
+import { endpoints } from "./contract.ts";
+import { handlers } from "./handlers.ts";
+import { forgetDownloads, resumeWork } from "./jobs.ts";
+import { bindings } from "./routes.ts";
+
+export const feature: Feature = {
+  endpoints,
+  handlers: () => bindings,
+  jobs: ({ deps }) => handlers(deps),
+  schedules: [
+    { job: resumeWork, everyMs: null },
+    { job: forgetDownloads, everyMs: hourlyMs },
+  ],
+};

@@ -1,0 +1,10 @@
+import type { Feature } from "../../feature.ts";
+import { createAuthenticators } from "./authenticate.ts";
+import { endpoints } from "./contract.ts";
+import { bindings } from "./routes.ts";
+
+export const feature: Feature = {
+  endpoints,
+  handlers: () => bindings,
+  credentials: ({ deps }) => createAuthenticators(deps),
+};

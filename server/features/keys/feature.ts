@@ -1,0 +1,12 @@
+import type { Feature } from "../../feature.ts";
+import { endpoints } from "./contract.ts";
+import { handlers } from "./handlers.ts";
+import { makeKeys } from "./jobs.ts";
+import { bindings } from "./routes.ts";
+
+export const feature: Feature = {
+  endpoints,
+  handlers: () => bindings,
+  jobs: ({ deps }) => handlers(deps),
+  schedules: [{ job: makeKeys, everyMs: null }],
+};

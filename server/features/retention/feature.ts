@@ -1,0 +1,13 @@
+import type { Feature } from "../../feature.ts";
+import { hourlyMs } from "../../kernel/schedules.ts";
+import { endpoints } from "./contract.ts";
+import { handlers } from "./handlers.ts";
+import { planRetention } from "./jobs.ts";
+import { bindings } from "./routes.ts";
+
+export const feature: Feature = {
+  endpoints,
+  handlers: () => bindings,
+  jobs: ({ deps }) => handlers(deps),
+  schedules: [{ job: planRetention, everyMs: hourlyMs }],
+};

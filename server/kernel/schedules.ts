@@ -1,0 +1,69 @@
+import type { Database } from "./db.ts";
+import { enqueue, type UpkeepJob } from "./jobs.ts";
+import type { Log } from "./log.ts";
+
+/** Work that is queued at every start, and again and again while the process runs. */
+export type Schedule = {
+  job: UpkeepJob;
+  /** Milliseconds between two runs; null for what each start needs once. */
+  everyMs: number | null;
+};
+
+export const hourlyMs = 3_600_000;
+
+export type ScheduleOptions = {
+  db: Database;
+  log: Log;
+  schedules: readonly Schedule[];
+  /** While it says so nothing is queued, and nothing is forgotten. */
+  held: () => boolean;
+  /** Milliseconds that only ever grow. */
+  now?: () => number;
+};
+
+export type Scheduler = {
+  /** Queues what is due. One at a time of each kind: what still waits or runs is not queued twice. */
+  look(): Promise<void>;
+  stop(): Promise<void>;
+};
+
+const lookEveryMs = 1000;
+
+/**
+ * Begins with what each start needs, then looks every second. It goes by the time that passes, not by the clock: one that is set
+ * back delays nothing.
+ */
+export async function startSchedules(options: ScheduleOptions): Promise<Scheduler> {
+  const { db, log, held, now = () => performance.now() } = options;
+  const dueAt = new Map(options.schedules.map((schedule) => [schedule, Number.NEGATIVE_INFINITY]));
+  let looking: Promise<void> = Promise.resolve();
+
+  async function queueDue(): Promise<void> {
+    if (held()) return;
+    const begun = now();
+    const due = [...dueAt].filter(([, at]) => at <= begun).map(([schedule]) => schedule);
+    if (due.length === 0) return;
+    await db.tx(async (tx) => {
+      for (const { job } of due) await enqueue(tx, job, {}, { dedupeKey: job.name });
+    });
+    for (const schedule of due) dueAt.set(schedule, begun + (schedule.everyMs ?? Number.POSITIVE_INFINITY));
+  }
+
+  const look = (): Promise<void> => {
+    looking = looking
+      .then(queueDue)
+      .catch((err: unknown) => log.warn({ err }, "regular work could not be queued, it is tried again"));
+    return looking;
+  };
+
+  await look();
+  const timer = setInterval(() => void look(), lookEveryMs);
+  timer.unref();
+  return {
+    look,
+    async stop() {
+      clearInterval(timer);
+      await looking;
+    },
+  };
+}
