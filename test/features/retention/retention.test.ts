@@ -206,14 +206,16 @@ test("a mark that the trail does not know, and a trail without its mark, are fou
 test("the daily run is planned at the start, once, and not again within a day of one", async () => {
   const fresh = movableClock();
   const own = await startAppliance({ clock: fresh });
-  const planned = () =>
-    own.deps.db.read.selectFrom("jobs").select(["run_at", "status"]).where("name", "=", "retention.run").execute();
+  const planned = async () => {
+    await own.jobs.idle();
+    const jobs = own.deps.db.read.selectFrom("jobs").select(["run_at", "status"]);
+    return await jobs.where("name", "=", "retention.run").execute();
+  };
   const [first] = await planned();
   expect(first?.run_at).toBeGreaterThan(fresh.now());
   await own.restart();
   expect(await planned()).toEqual([first]);
   fresh.advance(3_600_000);
-  await own.jobs.idle();
   expect(await planned()).toEqual([]);
   await own.restart();
   expect(await planned()).toEqual([]);
