@@ -6,6 +6,7 @@ import { feature as evidence } from "./features/evidence/feature.ts";
 import { feature as identity } from "./features/identity/feature.ts";
 import { feature as keys } from "./features/keys/feature.ts";
 import { feature as mail } from "./features/mail/feature.ts";
+import { feature as operators } from "./features/operators/feature.ts";
 import { feature as organization } from "./features/organization/feature.ts";
 import { feature as retention } from "./features/retention/feature.ts";
 import { feature as signIn } from "./features/sign-in/feature.ts";
@@ -41,6 +42,7 @@ export const features: readonly Feature[] = [
   signIn,
   mail,
   appliance,
+  operators,
   tls,
   backup,
   update,

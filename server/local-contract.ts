@@ -1,5 +1,6 @@
 import { endpoints as appliance } from "./features/appliance/contract.ts";
 import { endpoints as backup } from "./features/backup/contract.ts";
+import { endpoints as operators } from "./features/operators/contract.ts";
 import { endpoints as tls } from "./features/tls/contract.ts";
 import { endpoints as update } from "./features/update/contract.ts";
 import type { EndpointSpec } from "./kernel/endpoint.ts";
@@ -8,4 +9,4 @@ import type { EndpointSpec } from "./kernel/endpoint.ts";
  * What administrators of the machine may do, on the admin socket only: never on TCP, never in the published document. The one
  * list from which its routes, the console's methods and the tests are made.
  */
-export const localEndpoints: readonly EndpointSpec[] = [...appliance, ...tls, ...backup, ...update];
+export const localEndpoints: readonly EndpointSpec[] = [...appliance, ...operators, ...tls, ...backup, ...update];

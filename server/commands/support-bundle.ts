@@ -1,9 +1,9 @@
 import { open, rm } from "node:fs/promises";
 import path from "node:path";
 import { pipeline } from "node:stream/promises";
-import { type OperatorAct, recordOperatorAct } from "../features/appliance/operator-audit.ts";
 import { gatherSupport, zipSupport } from "../features/appliance/support-bundle.ts";
 import { prepareSupportBundle, type SupportBundle, saveSupportBundle } from "../features/appliance/support-contract.ts";
+import { type OperatorAct, recordOperatorAct } from "../features/operators/service.ts";
 import { systemClock } from "../kernel/clock.ts";
 import { callLocal, downloadLocal, NoAppliance } from "../local-client.ts";
 import { type Command, type CommandContext, optional, print, table, UsageError } from "./command.ts";

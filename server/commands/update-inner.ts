@@ -1,9 +1,9 @@
 import path from "node:path";
-import { type OperatorAct, recordOperatorAct } from "../features/appliance/operator-audit.ts";
 import { performBackup } from "../features/backup/acts.ts";
 import { beginBackup } from "../features/backup/service.ts";
 import { isSetUp } from "../features/backup/settings.ts";
 import { newBackupId } from "../features/backup/target.ts";
+import { type OperatorAct, recordOperatorAct } from "../features/operators/service.ts";
 import {
   closeData,
   dropTrial,

@@ -3,9 +3,8 @@ import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { runCli } from "../../server/cli.ts";
+import { sealEnvelope, storeRevision } from "../../server/features/envelopes/jobs.ts";
 import { loadEnvelope } from "../../server/features/envelopes/progress.ts";
-import { sealEnvelope } from "../../server/features/evidence/jobs.ts";
-import { storeRevision } from "../../server/features/signing/jobs.ts";
 import type { JobType } from "../../server/kernel/jobs.ts";
 import {
   auditOf,

@@ -6,9 +6,9 @@ import { AnchorsHeld, endHold } from "../evidence/anchor-hold.ts";
 import { AnchorOvertaken, scheduleAnchor, signNextAnchor } from "../evidence/anchoring.ts";
 import { anchorHold, anchorResumption, anchorStanding, witnessesInUse } from "../evidence/standing.ts";
 import { KeyUnavailable } from "../keys/unavailable.ts";
+import { recordOperatorAct } from "../operators/service.ts";
 import type { ManagedAnchors } from "./anchors-contract.ts";
 import { findingTexts } from "./finding-texts.ts";
-import { recordOperatorAct } from "./operator-audit.ts";
 
 /** The anchors of the installation for who looks after it. */
 

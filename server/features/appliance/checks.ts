@@ -3,6 +3,7 @@ import type { Deps } from "../../kernel/deps.ts";
 import { anchorHold, anchorResumption } from "../evidence/standing.ts";
 import { allOrganizations } from "../identity/service.ts";
 import { inspectToken } from "../keys/service.ts";
+import { checkOperatorChain } from "../operators/service.ts";
 import { acmeHealth, nearEndDays } from "../tls/acme-findings.ts";
 import type { ServedPair } from "../tls/keeper.ts";
 import { backupFindings } from "./backup-findings.ts";
@@ -11,7 +12,6 @@ import type { Checks, Finding } from "./checks-contract.ts";
 import { readExpiries } from "./expiries.ts";
 import { countStates, finding, messageOf } from "./findings.ts";
 import { machineChecks } from "./machine-checks.ts";
-import { checkOperatorChain } from "./operator-audit.ts";
 import { listStuckWork } from "./work.ts";
 
 /** Days before its end at which a certificate is worth a word. */

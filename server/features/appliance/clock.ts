@@ -2,8 +2,8 @@ import * as watch from "../../kernel/clock-watch.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { thisMachine } from "../../kernel/guarded-clock.ts";
 import type { Actor } from "../../kernel/wire.ts";
+import { recordOperatorAct } from "../operators/service.ts";
 import type { ClockState } from "./clock-contract.ts";
-import { recordOperatorAct } from "./operator-audit.ts";
 
 type ClockDeps = Pick<Deps, "clock" | "db">;
 

@@ -1,7 +1,6 @@
 import type { EndpointSpec } from "../../kernel/endpoint.ts";
 import { accessEndpoints } from "./access-contract.ts";
 import { anchorsEndpoints } from "./anchors-contract.ts";
-import { auditEndpoints } from "./audit-contract.ts";
 import { checksEndpoints } from "./checks-contract.ts";
 import { clockEndpoints } from "./clock-contract.ts";
 import { keysEndpoints } from "./keys-contract.ts";
@@ -28,5 +27,4 @@ export const endpoints: readonly EndpointSpec[] = [
   ...supportEndpoints,
   ...setupEndpoints,
   ...settingsEndpoints,
-  ...auditEndpoints,
 ];

@@ -15,10 +15,10 @@ import type { KeyUse } from "../keys/kinds.ts";
 import type { RecordBody } from "../keys/record-schema.ts";
 import { checkRecords, listRecords } from "../keys/records.ts";
 import type { KeyDeps } from "../keys/signers.ts";
-import type { OperatorAction } from "./audit-contract.ts";
+import type { OperatorAction } from "../operators/contract.ts";
+import { recordOperatorAct } from "../operators/service.ts";
 import { usable } from "./keys.ts";
 import type { generateManagedKey, KeyRecords, rotateManagedAuthority, rotateManagedKey } from "./keys-contract.ts";
-import { recordOperatorAct } from "./operator-audit.ts";
 
 /** What an operator does with the keys: each act stands in its signed record and in the operators' audit, in one transaction. */
 

@@ -5,8 +5,8 @@ import { listKeys } from "../keys/ceremony.ts";
 import { inspectToken } from "../keys/service.ts";
 import { listSlots } from "../keys/token.ts";
 import { detailOf, KeyUnavailable } from "../keys/unavailable.ts";
+import { recordOperatorAct } from "../operators/service.ts";
 import type { ManagedKeys } from "./keys-contract.ts";
-import { recordOperatorAct } from "./operator-audit.ts";
 
 /** The keys of the installation for who looks after it; what it does with them stands in `key-acts.ts`. */
 

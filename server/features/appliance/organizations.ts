@@ -7,8 +7,8 @@ import { foundOrganization } from "../identity/memberships.ts";
 import { createPerson, personByEmail } from "../identity/people.ts";
 import { ownPlanOf, type PlanName, setPlan } from "../identity/plans.ts";
 import { allOrganizations } from "../identity/service.ts";
+import { recordOperatorAct } from "../operators/service.ts";
 import { issueToken } from "../sign-in/tokens.ts";
-import { recordOperatorAct } from "./operator-audit.ts";
 import type { ManagedOrganization, ManagedOrganizationList } from "./organizations-contract.ts";
 import * as store from "./organizations-store.ts";
 

@@ -5,7 +5,6 @@ import * as access from "./access.ts";
 import * as accessContract from "./access-contract.ts";
 import { readAnchors, resumeHeldAnchors, signAnchorNow } from "./anchors.ts";
 import * as anchorsContract from "./anchors-contract.ts";
-import { listOperatorAudit } from "./audit-contract.ts";
 import { runChecks } from "./checks.ts";
 import { getChecks } from "./checks-contract.ts";
 import { acceptClock, readClock } from "./clock.ts";
@@ -17,7 +16,6 @@ import { followLog, readLog } from "./logs.ts";
 import * as logsContract from "./logs-contract.ts";
 import { readMailQueue, testMail } from "./mail.ts";
 import * as mailContract from "./mail-contract.ts";
-import { checkOperatorChain, listOperatorActs } from "./operator-audit.ts";
 import * as organizations from "./organizations.ts";
 import * as organizationsContract from "./organizations-contract.ts";
 import { changeSettings, readSettings } from "./settings.ts";
@@ -272,12 +270,5 @@ const settingsBindings: Binding[] = [
       status: 200,
       body: await changeSettings(deps, caller.actor, body.changes),
     }),
-  }),
-  bind(listOperatorAudit)({
-    async handle({ db }, { query: { before, limit } }) {
-      const entries = await listOperatorActs(db.read, { before, limit: limit + 1 });
-      const verification = await checkOperatorChain(db.read);
-      return { status: 200, body: { data: entries.slice(0, limit), hasMore: entries.length > limit, verification } };
-    },
   }),
 ];

@@ -11,7 +11,7 @@ import type { Deps } from "../../kernel/deps.ts";
 import { writeDurably } from "../../kernel/durable.ts";
 import { AppError } from "../../kernel/errors.ts";
 import type { Actor } from "../../kernel/wire.ts";
-import { recordOperatorAct } from "./operator-audit.ts";
+import { recordOperatorAct } from "../operators/service.ts";
 import type { SettingList } from "./settings-contract.ts";
 
 /** Reads and changes signet.json. What is in force is what the process began with; the rest comes with the next start. */

@@ -4,11 +4,11 @@ import { AppError } from "../../kernel/errors.ts";
 import type { Actor } from "../../kernel/wire.ts";
 import { hasAnyOwner } from "../identity/memberships.ts";
 import { keyExpiries } from "../keys/service.ts";
+import { recordOperatorAct } from "../operators/service.ts";
 import { issueFirstOwnerLink } from "../sign-in/first-owner.ts";
 import { peekTls } from "../tls/peek.ts";
 import { type Blanks, fillBlanks } from "./checks-contract.ts";
 import { showParam } from "./findings.ts";
-import { recordOperatorAct } from "./operator-audit.ts";
 import { createOrganization } from "./organizations.ts";
 import { changeSettings, differingSettings, readSettings, settingsOfNextStart } from "./settings.ts";
 import {

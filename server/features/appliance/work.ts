@@ -6,7 +6,7 @@ import type { JobRow } from "../../kernel/jobs.ts";
 import { type Actor, maskEmail } from "../../kernel/wire.ts";
 import { finalBecause, finalTexts, hurryJob, retryJob } from "../envelopes/retry.ts";
 import { allOrganizations } from "../identity/service.ts";
-import { recordOperatorAct } from "./operator-audit.ts";
+import { recordOperatorAct } from "../operators/service.ts";
 import type { StuckWork, StuckWorkList } from "./work-contract.ts";
 import * as store from "./work-store.ts";
 

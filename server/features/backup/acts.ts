@@ -2,7 +2,7 @@ import type { Tx } from "../../kernel/db.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { notFound } from "../../kernel/errors.ts";
 import { type Actor, systemActor } from "../../kernel/wire.ts";
-import { recordOperatorAct } from "../appliance/operator-audit.ts";
+import { recordOperatorAct } from "../operators/service.ts";
 import type { DrillOpener } from "./contract.ts";
 import { isAhead } from "./dates.ts";
 import { causeOf, denialIn, isDenied, unreadableBy } from "./denied.ts";

@@ -6,7 +6,7 @@ import { newId } from "../../kernel/ids.ts";
 import { findLive, removeLive } from "../../kernel/job-store.ts";
 import { enqueue, type JobType } from "../../kernel/jobs.ts";
 import { type Actor, systemActor } from "../../kernel/wire.ts";
-import { recordOperatorAct } from "../appliance/operator-audit.ts";
+import { recordOperatorAct } from "../operators/service.ts";
 import type { Activity } from "./activity.ts";
 import { type Backup, type BackupProgress, type BackupState, Checked, type Trigger } from "./contract.ts";
 import { isAhead, latestDate } from "./dates.ts";

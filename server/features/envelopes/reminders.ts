@@ -1,8 +1,8 @@
 import type { Ts } from "../../kernel/clock.ts";
 import type { Tx } from "../../kernel/db.ts";
 import { enqueue } from "../../kernel/jobs.ts";
-import { remindRecipient } from "../signing/jobs.ts";
 import { ReminderSettings } from "../templates/contract.ts";
+import { remindRecipient } from "./jobs.ts";
 import type { EnvelopeRow } from "./tables.ts";
 
 const dayMs = 86_400_000;

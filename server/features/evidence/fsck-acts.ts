@@ -1,9 +1,9 @@
 import type { Deps } from "../../kernel/deps.ts";
-import { checkOperatorChain } from "../appliance/operator-audit.ts";
-import { checkOperatorHead } from "../appliance/operator-head.ts";
 import { type AdminAuditRow, checkAdminChain } from "../identity/admin-audit.ts";
 import { checkRecords } from "../keys/records.ts";
+import { checkOperatorChain } from "../operators/service.ts";
 import type { Findings } from "./findings.ts";
+import { checkOperatorHead } from "./operator-head.ts";
 import * as store from "./store.ts";
 
 /** The records of acts: on the keys, by operators, and by administrators of each organization. */

@@ -4,15 +4,14 @@ import type { Deps } from "../../kernel/deps.ts";
 import { findLive } from "../../kernel/job-store.ts";
 import type { JobType } from "../../kernel/jobs.ts";
 import type { AuditEntry } from "../envelopes/audit-contract.ts";
-import { expireEnvelope, renderEnvelope } from "../envelopes/jobs.ts";
+import { countersign, expireEnvelope, renderEnvelope, sealEnvelope, storeRevision } from "../envelopes/jobs.ts";
 import type { EnvelopeRecord } from "../envelopes/progress.ts";
 import { sendMail } from "../mail/jobs.ts";
-import { countersign, storeRevision } from "../signing/jobs.ts";
 import { consentTextOf, submissionsOf } from "../signing/service.ts";
 import { signatureHash } from "../signing/signatures.ts";
 import { findHold } from "./anchor-hold.ts";
 import type { Findings } from "./findings.ts";
-import { anchorLeaves, extendSeal, renewSeals, sealEnvelope } from "./jobs.ts";
+import { anchorLeaves, extendSeal, renewSeals } from "./jobs.ts";
 import * as store from "./store.ts";
 
 /** Work that nobody will do: an envelope, a mail or a leaf waits, and no job stands behind it. */

@@ -2,6 +2,7 @@ import type { Deps } from "../../kernel/deps.ts";
 import { GiveUp, handle, type JobBinding, type JobContext, RetryLater } from "../../kernel/job-runner.ts";
 import { PoolBusy } from "../../kernel/pool.ts";
 import { showingDelay } from "../envelopes/delay.ts";
+import { sealEnvelope } from "../envelopes/jobs.ts";
 import { loadEnvelope, markSealFailed } from "../envelopes/progress.ts";
 import { KeyUnavailable } from "../keys/unavailable.ts";
 import { RevisionFailed } from "../signing/service.ts";
@@ -20,7 +21,6 @@ import {
   raiseSeals,
   renewSeals,
   resumeWork,
-  sealEnvelope,
   stampAnchor,
   tellWitness,
 } from "./jobs.ts";

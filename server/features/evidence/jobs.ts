@@ -2,19 +2,6 @@ import { z } from "zod";
 import { defineJob, defineUpkeep, exponentialBackoff } from "../../kernel/jobs.ts";
 
 /**
- * Seals a completed envelope. 1 s, 2 s, 4 s … then every hour: 34 waits reach over 23 hours, after which the seal has
- * failed and everybody is told so without a file.
- */
-export const sealEnvelope = defineJob({
-  name: "evidence.seal",
-  payload: z.object({ envelope: z.string() }),
-  subject: "envelope",
-  maxAttempts: 35,
-  backoffMs: exponentialBackoff,
-  queue: "seal",
-});
-
-/**
  * Raises a seal to the level of the settings, or renews it before its last document timestamp ends. For as long as it
  * takes: 1 s, 2 s … then twice a day. Enqueue it with `extendDedupeKey`.
  */

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { defineJob, defineUpkeep } from "../../kernel/jobs.ts";
+import { Ts } from "../../kernel/wire.ts";
 
 const hourMs = 3_600_000;
 
@@ -20,6 +21,22 @@ export const sendMail = defineJob({
   queue: "mail",
   maxAttempts: 58,
   backoffMs: (attempt) => Math.min(5000 * 2 ** Math.min(attempt - 1, 20), hourMs),
+});
+
+/** Tells the envelope that a signing link could not be delivered to this address. */
+export const noteDeliveryError = defineJob({
+  name: "envelopes.delivery-error",
+  payload: z.object({
+    envelope: z.string(),
+    email: z.string(),
+    /** rejected: the mail server refused it. unreachable: it could not be handed to one. */
+    code: z.enum(["rejected", "unreachable"]),
+    message: z.string(),
+    /** When the mail was written: what was sent again since is not concerned. */
+    writtenAt: Ts,
+    at: Ts,
+  }),
+  subject: "envelope",
 });
 
 /** Wipes the contents of mails that are of no use any more. */

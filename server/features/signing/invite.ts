@@ -1,12 +1,12 @@
 import type { Tx } from "../../kernel/db.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import type { Commit, JobContext } from "../../kernel/job-runner.ts";
+import type { InviteReason } from "../envelopes/jobs.ts";
 import { loadEnvelope } from "../envelopes/progress.ts";
 import { mailHead, senderName } from "../envelopes/sender.ts";
 import { clearStall } from "../envelopes/stalled.ts";
 import { queueMail } from "../mail/service.ts";
 import { unlock } from "./code-store.ts";
-import type { InviteReason } from "./jobs.ts";
 import { localeOf, type RecipientOf, standingOf } from "./signer.ts";
 import { actionRefusal } from "./state.ts";
 import { revokeLinks } from "./store.ts";

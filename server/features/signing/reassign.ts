@@ -5,12 +5,12 @@ import { newId } from "../../kernel/ids.ts";
 import { enqueue } from "../../kernel/jobs.ts";
 import type { RequestInfo } from "../../kernel/request.ts";
 import { appendAudit } from "../envelopes/audit.ts";
+import { inviteRecipient } from "../envelopes/jobs.ts";
 import { reassignRecipient } from "../envelopes/reassign.ts";
 import { startReminders } from "../envelopes/reminders.ts";
 import { versionOf } from "../envelopes/service.ts";
 import { closeHandedCodes, unlock } from "./code-store.ts";
 import type { ReassignSigning } from "./contract.ts";
-import { inviteRecipient } from "./jobs.ts";
 import { loadSigner, recipientActor, requireTurn, requireVerified } from "./signer.ts";
 import * as store from "./store.ts";
 

@@ -3,9 +3,9 @@ import { enqueue } from "../../kernel/jobs.ts";
 import type { Remember } from "../../kernel/request.ts";
 import { type By, markResent } from "../envelopes/actions.ts";
 import type { Recipient } from "../envelopes/contract.ts";
+import { inviteRecipient } from "../envelopes/jobs.ts";
 import { presentRecipient } from "../envelopes/present.ts";
 import { unlock } from "./code-store.ts";
-import { inviteRecipient } from "./jobs.ts";
 import { revokeLinks } from "./store.ts";
 
 /**

@@ -1,6 +1,6 @@
 import type { Ts } from "../../kernel/clock.ts";
+import type { InviteReason } from "../envelopes/jobs.ts";
 import type { AttachmentType, Verification } from "../templates/contract.ts";
-import type { InviteReason } from "./jobs.ts";
 
 /** Rows as they are stored: JSON as text, booleans as 0 and 1. */
 

@@ -3,7 +3,7 @@ import type { Deps } from "../../kernel/deps.ts";
 import { AppError } from "../../kernel/errors.ts";
 import { OutboundError } from "../../kernel/outbound.ts";
 import { systemActor } from "../../kernel/wire.ts";
-import { type OperatorAct, recordOperatorAct } from "../appliance/operator-audit.ts";
+import { type OperatorAct, recordOperatorAct } from "../operators/service.ts";
 import { type AcmeClient, AcmeError, openAcmeClient } from "./acme-client.ts";
 import { isPaused, isServed } from "./acme-findings.ts";
 import { AcmePending, type AcmeWork } from "./acme-open-order.ts";

@@ -10,8 +10,8 @@ import { syncFolder } from "../../kernel/durable.ts";
 import { AppError } from "../../kernel/errors.ts";
 import { type SnapshotName, snapshotFile } from "../../kernel/snapshots.ts";
 import { storageFault } from "../../kernel/storage-fault.ts";
-import { checkOperatorChain } from "../appliance/operator-audit.ts";
 import { fsck } from "../evidence/fsck.ts";
+import { checkOperatorChain } from "../operators/service.ts";
 import { readMaintenance, waitAlone, writeMaintenance } from "./maintenance.ts";
 
 /** What an update does to the database, as the user to whom it belongs: always a step of one process, called by the update. */

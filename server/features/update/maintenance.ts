@@ -9,8 +9,8 @@ import { syncFolder, writeDurably } from "../../kernel/durable.ts";
 import { AppError } from "../../kernel/errors.ts";
 import type { JobRunner } from "../../kernel/job-runner.ts";
 import { Actor } from "../../kernel/wire.ts";
-import type { OperatorAction } from "../appliance/audit-contract.ts";
-import { type OperatorAct, recordOperatorAct } from "../appliance/operator-audit.ts";
+import type { OperatorAction } from "../operators/contract.ts";
+import { type OperatorAct, recordOperatorAct } from "../operators/service.ts";
 import { type Journal, readJournal } from "./journal.ts";
 import { type Outcome, recoveryOf } from "./state.ts";
 

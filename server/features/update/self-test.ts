@@ -1,7 +1,7 @@
 import type { Deps } from "../../kernel/deps.ts";
-import { checkOperatorChain } from "../appliance/operator-audit.ts";
 import { derOf } from "../evidence/pem.ts";
 import { authorities, sealSigner } from "../keys/service.ts";
+import { checkOperatorChain } from "../operators/service.ts";
 import type { SelfTestFailure } from "./contract.ts";
 
 /**

@@ -1,6 +1,6 @@
 import type { Deps } from "../../kernel/deps.ts";
 import { handle, type JobBinding } from "../../kernel/job-runner.ts";
-import { inviteViewer, tellViewers } from "./jobs.ts";
+import { inviteViewer, tellViewers } from "../envelopes/jobs.ts";
 import { invite, tell } from "./mails.ts";
 
 export function handlers(deps: Deps): JobBinding[] {

@@ -1,10 +1,10 @@
 import type { Tx } from "../../kernel/db.ts";
 import type { Deps } from "../../kernel/deps.ts";
+import type { ViewerNews } from "../envelopes/jobs.ts";
 import { type EnvelopeRow, loadEnvelope } from "../envelopes/progress.ts";
 import { mailHead, senderName } from "../envelopes/sender.ts";
 import { markInvited, type ViewerRow, viewerOf } from "../envelopes/watching.ts";
 import { queueMail } from "../mail/service.ts";
-import type { ViewerNews } from "./jobs.ts";
 import { mintLink } from "./tokens.ts";
 
 /** Mails to viewers. Each carries a link of its own: only hashes of tokens are kept, so none can be sent twice. */

@@ -7,7 +7,6 @@ import {
   revokeAnyKey,
 } from "../../../server/features/appliance/access-contract.ts";
 import { anchorNow, listManagedAnchors } from "../../../server/features/appliance/anchors-contract.ts";
-import { listOperatorAudit } from "../../../server/features/appliance/audit-contract.ts";
 import { listManagedKeys, listTokenSlots, testSignKeys } from "../../../server/features/appliance/keys-contract.ts";
 import { getMailQueue, testMail } from "../../../server/features/appliance/mail-contract.ts";
 import {
@@ -16,6 +15,7 @@ import {
   listManagedOrganizations,
 } from "../../../server/features/appliance/organizations-contract.ts";
 import { listStuckWork, retryAllWork, retryWork } from "../../../server/features/appliance/work-contract.ts";
+import { listOperatorAudit } from "../../../server/features/operators/contract.ts";
 import { LocalProblem } from "../../../server/local-client.ts";
 import { administrator } from "../../harness/admin.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";

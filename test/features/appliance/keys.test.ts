@@ -2,7 +2,6 @@ import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { listOperatorAudit } from "../../../server/features/appliance/audit-contract.ts";
 import {
   generateManagedKey,
   giveTokenPin,
@@ -16,6 +15,7 @@ import {
   rotateManagedKey,
   testSignKeys,
 } from "../../../server/features/appliance/keys-contract.ts";
+import { listOperatorAudit } from "../../../server/features/operators/contract.ts";
 import { LocalProblem } from "../../../server/local-client.ts";
 import { administrator } from "../../harness/admin.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";

@@ -6,7 +6,6 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { startAppliance as startServer } from "../../../server/compose.ts";
 import { loadConfig } from "../../../server/config.ts";
-import { listOperatorAudit } from "../../../server/features/appliance/audit-contract.ts";
 import {
   cancelBackup,
   followBackup,
@@ -20,6 +19,7 @@ import { runVerify } from "../../../server/features/backup/jobs.ts";
 import { Manifest } from "../../../server/features/backup/manifest.ts";
 import { makeRecipient } from "../../../server/features/backup/recipient.ts";
 import { openTarget } from "../../../server/features/backup/target.ts";
+import { listOperatorAudit } from "../../../server/features/operators/contract.ts";
 import { createLog } from "../../../server/kernel/log.ts";
 import { lockStore } from "../../../server/kernel/store-lock.ts";
 import { followLocal } from "../../../server/local-client.ts";

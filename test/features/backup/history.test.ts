@@ -7,12 +7,12 @@ import {
   listManagedAnchors,
   resumeAnchors,
 } from "../../../server/features/appliance/anchors-contract.ts";
-import { listOperatorAudit } from "../../../server/features/appliance/audit-contract.ts";
 import { getChecks } from "../../../server/features/appliance/checks-contract.ts";
 import { listBackups, startBackup } from "../../../server/features/backup/contract.ts";
 import { makeRecipient } from "../../../server/features/backup/recipient.ts";
 import { anchorNow } from "../../../server/features/evidence/anchoring.ts";
 import { rotateKey } from "../../../server/features/keys/ceremony.ts";
+import { listOperatorAudit } from "../../../server/features/operators/contract.ts";
 import { administrator } from "../../harness/admin.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
 import { sealedEnvelope } from "../evidence/bundle-support.ts";

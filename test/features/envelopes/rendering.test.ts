@@ -1,6 +1,11 @@
 import { expect, onTestFinished, test } from "vitest";
-import { expireEnvelope, renderEnvelope } from "../../../server/features/envelopes/jobs.ts";
-import { countersign, inviteRecipient, storeRevision } from "../../../server/features/signing/jobs.ts";
+import {
+  countersign,
+  expireEnvelope,
+  inviteRecipient,
+  renderEnvelope,
+  storeRevision,
+} from "../../../server/features/envelopes/jobs.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
 import { createEnvelope, getEnvelope, publishTemplate, shiftingClock } from "./support.ts";
 

@@ -1,11 +1,10 @@
 import { rename } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { sealEnvelope, storeRevision } from "../../../server/features/envelopes/jobs.ts";
 import { loadEnvelope } from "../../../server/features/envelopes/progress.ts";
-import { sealEnvelope } from "../../../server/features/evidence/jobs.ts";
 import { listAdminActs } from "../../../server/features/identity/admin-audit.ts";
 import { createOrganization } from "../../../server/features/identity/service.ts";
-import { storeRevision } from "../../../server/features/signing/jobs.ts";
 import type { JobType } from "../../../server/kernel/jobs.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
 import {

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
+import { sealEnvelope } from "../../../server/features/envelopes/jobs.ts";
 import {
   InvalidAgain,
   type InvalidSeals,
   isGivenUp,
   oneMoreInvalid,
 } from "../../../server/features/evidence/invalid-seals.ts";
-import { sealEnvelope } from "../../../server/features/evidence/jobs.ts";
 import { SealFailure } from "../../../server/features/evidence/sealing.ts";
 
 const begun = Date.parse("2027-03-01T12:00:00.000Z");

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { remindRecipient } from "../../../server/features/envelopes/jobs.ts";
 import { nextReminderAt } from "../../../server/features/envelopes/reminders.ts";
 import { listMail } from "../../../server/features/mail/service.ts";
-import { remindRecipient } from "../../../server/features/signing/jobs.ts";
 import { up as lostReminders } from "../../../server/migrations/0062-lost-reminders.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
 import { tickingClock } from "../../harness/clock.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { countersign, inviteRecipient } from "../../../server/features/envelopes/jobs.ts";
 import { handlers } from "../../../server/features/signing/handlers.ts";
-import { countersign, inviteRecipient } from "../../../server/features/signing/jobs.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
 import { envelopeOf, ok, publishTemplate, recipientOf, send } from "./flow.ts";
 

@@ -11,7 +11,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { z } from "zod";
 import { runCli } from "../../../server/cli.ts";
 import { type Config, loadConfig } from "../../../server/config.ts";
-import { listOperatorAudit } from "../../../server/features/appliance/audit-contract.ts";
+import { listOperatorAudit } from "../../../server/features/operators/contract.ts";
 import {
   getOwnAuthority,
   getTls,

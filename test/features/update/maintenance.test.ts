@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { expect, onTestFinished, test } from "vitest";
-import { recordOperatorAct } from "../../../server/features/appliance/operator-audit.ts";
+import { recordOperatorAct } from "../../../server/features/operators/service.ts";
 import { openMaintenance, writeMaintenance } from "../../../server/features/update/maintenance.ts";
 import { createLog } from "../../../server/kernel/log.ts";
 import { openDeps } from "../../../server/open-deps.ts";

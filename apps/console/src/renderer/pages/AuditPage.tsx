@@ -1,6 +1,6 @@
 import { Code } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
-import { listOperatorAudit } from "../../../../../server/features/appliance/audit-contract.ts";
+import { listOperatorAudit } from "../../../../../server/features/operators/contract.ts";
 import { dateTime, translator } from "../../../../shared/i18n.ts";
 import { Empty } from "../../../../shared/ui/kit/Empty.tsx";
 import { PageHeader } from "../../../../shared/ui/kit/PageHeader.tsx";

@@ -5,7 +5,7 @@ import type { Reader, Tx } from "../../kernel/db.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { type ChainHead, type ChainReport, ChainWalk, follow } from "../../kernel/hash-chain.ts";
 import { Actor } from "../../kernel/wire.ts";
-import type { OperatorAction, OperatorEntry } from "./audit-contract.ts";
+import type { OperatorAction, OperatorEntry } from "./contract.ts";
 
 /** The operators' audit: one hash chain for the whole appliance, written in the transaction of each act, never changed. */
 

@@ -3,10 +3,10 @@ import { canonicalize } from "../../kernel/canonical.ts";
 import type { Ts } from "../../kernel/clock.ts";
 import type { Reader, Tx } from "../../kernel/db.ts";
 import { chainStart } from "../../kernel/hash-chain.ts";
-import { publicKeyOf } from "../evidence/anchor-check.ts";
-import type { Anchor } from "../evidence/contract.ts";
 import { type AnchorSigner, publicAnchorKeys } from "../keys/service.ts";
-import { operatorHead } from "./operator-audit.ts";
+import { operatorHead } from "../operators/service.ts";
+import { publicKeyOf } from "./anchor-check.ts";
+import type { Anchor } from "./contract.ts";
 
 /**
  * The end of the operators' chain, signed with every anchor: who takes the last acts away leaves a chain that still holds, but

@@ -98,4 +98,4 @@ export const listOperatorAudit = localEndpoint({
   responses: { 200: { kind: "json", schema: OperatorAudit } },
 });
 
-export const auditEndpoints = [listOperatorAudit];
+export const endpoints = [listOperatorAudit];
