@@ -1,5 +1,5 @@
-import { endSession, listAccess, revokeAccess, revokeKey } from "../features/appliance/access.ts";
-import * as contract from "../features/appliance/access-contract.ts";
+import { endSession, listAccess, revokeAccess, revokeKey } from "../features/sign-in/access.ts";
+import * as contract from "../features/sign-in/access-contract.ts";
 import { type Command, type CommandContext, optional, print, required, table, UsageError } from "./command.ts";
 import { entryOf } from "./list.ts";
 import { emailOf } from "./recover-owner.ts";

@@ -1,6 +1,6 @@
-import { readAnchors, resumeHeldAnchors } from "../features/appliance/anchors.ts";
-import { listManagedAnchors, type ManagedAnchors, resumeAnchors } from "../features/appliance/anchors-contract.ts";
-import { findingTexts } from "../features/appliance/finding-texts.ts";
+import { listManagedAnchors, type ManagedAnchors, resumeAnchors } from "../features/evidence/anchors-contract.ts";
+import { readAnchors, resumeHeldAnchors } from "../features/evidence/managed-anchors.ts";
+import { findingTexts } from "../features/health/finding-texts.ts";
 import { type Command, type CommandContext, print, table, UsageError } from "./command.ts";
 import { entryOf } from "./list.ts";
 import { runningOrHere } from "./with-appliance.ts";

@@ -1,9 +1,9 @@
 import { stat } from "node:fs/promises";
 import path from "node:path";
 import { runChecks } from "../features/appliance/checks.ts";
-import { type Finding, getChecks } from "../features/appliance/checks-contract.ts";
-import { countStates, finding, messageOf } from "../features/appliance/findings.ts";
 import { machineChecks } from "../features/appliance/machine-checks.ts";
+import { type Finding, getChecks } from "../features/health/contract.ts";
+import { countStates, finding, messageOf } from "../features/health/service.ts";
 import { peekTls } from "../features/tls/peek.ts";
 import { readStartFault } from "../kernel/start-fault.ts";
 import { callLocal, NoAppliance } from "../local-client.ts";

@@ -1,4 +1,7 @@
 import { readFile } from "node:fs/promises";
+import { givePin } from "../features/appliance/token-pin.ts";
+import { type KeyUse, kindsOf } from "../features/keys/kinds.ts";
+import { readKeys, slotsOf } from "../features/keys/managed.ts";
 import {
   generateManaged,
   importManaged,
@@ -8,11 +11,8 @@ import {
   requestManaged,
   rotateManaged,
   rotateManagedCa,
-} from "../features/appliance/key-acts.ts";
-import { readKeys, slotsOf } from "../features/appliance/keys.ts";
-import * as contract from "../features/appliance/keys-contract.ts";
-import { givePin } from "../features/appliance/token-pin.ts";
-import { type KeyUse, kindsOf } from "../features/keys/kinds.ts";
+} from "../features/keys/managed-acts.ts";
+import * as contract from "../features/keys/managed-contract.ts";
 import { KeyUnavailable, unavailableOf } from "../features/keys/unavailable.ts";
 import { AppError } from "../kernel/errors.ts";
 import { LocalProblem } from "../local-client.ts";

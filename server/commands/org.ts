@@ -1,5 +1,5 @@
-import { changeOrganization, createOrganization, listOrganizations } from "../features/appliance/organizations.ts";
-import * as contract from "../features/appliance/organizations-contract.ts";
+import { changeOrganization, createOrganization, listOrganizations } from "../features/organization/managed.ts";
+import * as contract from "../features/organization/managed-contract.ts";
 import { Email, Locale, TimeZone } from "../kernel/wire.ts";
 import { type Command, type CommandContext, optional, print, required, table, UsageError } from "./command.ts";
 import { entryOf } from "./list.ts";

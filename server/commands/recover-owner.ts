@@ -1,5 +1,5 @@
-import { recoverOwner as recover } from "../features/appliance/access.ts";
-import * as contract from "../features/appliance/access-contract.ts";
+import { recoverOwner as recover } from "../features/sign-in/access.ts";
+import * as contract from "../features/sign-in/access-contract.ts";
 import { Email } from "../kernel/wire.ts";
 import { type Command, print, required, UsageError } from "./command.ts";
 import { entryOf } from "./list.ts";

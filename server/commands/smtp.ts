@@ -1,5 +1,5 @@
-import { readMailQueue, testMail } from "../features/appliance/mail.ts";
-import * as contract from "../features/appliance/mail-contract.ts";
+import { readMailQueue, testMail } from "../features/mail/queue.ts";
+import * as contract from "../features/mail/queue-contract.ts";
 import { Email } from "../kernel/wire.ts";
 import { type Command, type CommandContext, optional, print, required, table, UsageError } from "./command.ts";
 import { entryOf } from "./list.ts";

@@ -5,14 +5,14 @@ import { acmeTroubleWords, findingWords } from "../../apps/console/src/renderer/
 import { quoted } from "../../apps/console/src/renderer/quote.ts";
 import { startTranslations } from "../../apps/shared/i18n.ts";
 import { describeSettings } from "../../server/config.ts";
-import { findingTexts } from "../../server/features/appliance/finding-texts.ts";
-import { finding } from "../../server/features/appliance/findings.ts";
-import { mailRemedies } from "../../server/features/appliance/mail-remedies.ts";
 import { setupTexts } from "../../server/features/appliance/setup-texts.ts";
 import { workCauses, workEnds } from "../../server/features/appliance/work-contract.ts";
 import { finalTexts } from "../../server/features/envelopes/retry.ts";
+import { findingTexts } from "../../server/features/health/finding-texts.ts";
+import { finding } from "../../server/features/health/service.ts";
 import { remedies } from "../../server/features/keys/unavailable.ts";
 import { heldReasons } from "../../server/features/mail/contract.ts";
+import { mailRemedies } from "../../server/features/mail/remedies.ts";
 import { acmeTexts } from "../../server/features/tls/acme-texts.ts";
 import { warningTexts } from "../../server/features/tls/warning-texts.ts";
 import { problemKinds } from "../../server/kernel/problem.ts";

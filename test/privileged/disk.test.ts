@@ -13,9 +13,9 @@ import {
   signAs,
   waitForSeal,
 } from "../../server/commands/demo/main-job.ts";
-import { getChecks } from "../../server/features/appliance/checks-contract.ts";
 import { getStatus } from "../../server/features/appliance/status-contract.ts";
 import { fsck } from "../../server/features/evidence/fsck.ts";
+import { getChecks } from "../../server/features/health/contract.ts";
 import { listMail } from "../../server/features/mail/service.ts";
 import { administrator } from "../harness/admin.ts";
 import { startAppliance, type TestAppliance } from "../harness/appliance.ts";

@@ -1,6 +1,6 @@
 import type { Capacity, CapacityState } from "../../kernel/capacity.ts";
-import type { Finding } from "./checks-contract.ts";
-import { finding } from "./findings.ts";
+import type { Finding } from "../health/contract.ts";
+import { finding } from "../health/service.ts";
 
 /** What the running appliance knows of its disk, its memory and its stored files, as findings with what to do. */
 export async function capacityFindings(capacity: Capacity): Promise<Finding[]> {

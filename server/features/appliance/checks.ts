@@ -1,16 +1,16 @@
 import type { Ts } from "../../kernel/clock.ts";
 import type { Deps } from "../../kernel/deps.ts";
+import { backupFindings } from "../backup/findings.ts";
 import { anchorHold, anchorResumption } from "../evidence/standing.ts";
+import type { Checks, Finding } from "../health/contract.ts";
+import { countStates, finding, messageOf } from "../health/service.ts";
 import { allOrganizations } from "../identity/service.ts";
 import { inspectToken } from "../keys/service.ts";
 import { checkOperatorChain } from "../operators/service.ts";
 import { acmeHealth, nearEndDays } from "../tls/acme-findings.ts";
 import type { ServedPair } from "../tls/keeper.ts";
-import { backupFindings } from "./backup-findings.ts";
 import { capacityFindings } from "./capacity.ts";
-import type { Checks, Finding } from "./checks-contract.ts";
 import { readExpiries } from "./expiries.ts";
-import { countStates, finding, messageOf } from "./findings.ts";
 import { machineChecks } from "./machine-checks.ts";
 import { listStuckWork } from "./work.ts";
 

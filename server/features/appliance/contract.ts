@@ -1,12 +1,7 @@
 import type { EndpointSpec } from "../../kernel/endpoint.ts";
-import { accessEndpoints } from "./access-contract.ts";
-import { anchorsEndpoints } from "./anchors-contract.ts";
-import { checksEndpoints } from "./checks-contract.ts";
+import { checksEndpoints } from "../health/contract.ts";
 import { clockEndpoints } from "./clock-contract.ts";
-import { keysEndpoints } from "./keys-contract.ts";
 import { logsEndpoints } from "./logs-contract.ts";
-import { mailEndpoints } from "./mail-contract.ts";
-import { organizationsEndpoints } from "./organizations-contract.ts";
 import { settingsEndpoints } from "./settings-contract.ts";
 import { setupEndpoints } from "./setup-contract.ts";
 import { statusEndpoints } from "./status-contract.ts";
@@ -18,11 +13,6 @@ export const endpoints: readonly EndpointSpec[] = [
   ...checksEndpoints,
   ...clockEndpoints,
   ...workEndpoints,
-  ...organizationsEndpoints,
-  ...accessEndpoints,
-  ...mailEndpoints,
-  ...keysEndpoints,
-  ...anchorsEndpoints,
   ...logsEndpoints,
   ...supportEndpoints,
   ...setupEndpoints,

@@ -4,8 +4,8 @@ import { freemem, totalmem } from "node:os";
 import path from "node:path";
 import { type Config, isLoopback } from "../../config.ts";
 import { measureRoom, mebibyte } from "../../kernel/capacity-room.ts";
-import type { Finding } from "./checks-contract.ts";
-import { finding, messageOf } from "./findings.ts";
+import type { Finding } from "../health/contract.ts";
+import { finding, messageOf } from "../health/service.ts";
 
 /** What can be looked at without opening the data: it works while the service is stopped, and when the data cannot be opened. */
 

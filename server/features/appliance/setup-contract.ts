@@ -2,7 +2,7 @@ import { z } from "zod";
 import { localEndpoint } from "../../kernel/endpoint.ts";
 import { recordOf } from "../../kernel/record.ts";
 import { Email, GivenLocale, Line, TimeZone } from "../../kernel/wire.ts";
-import { Params } from "./checks-contract.ts";
+import { Params } from "../health/contract.ts";
 
 /** Each step of the setup is read off from what is really there, so that it can be left and taken up at any time. */
 

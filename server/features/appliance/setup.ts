@@ -2,14 +2,14 @@ import { type Config, isLoopback } from "../../config.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { AppError } from "../../kernel/errors.ts";
 import type { Actor } from "../../kernel/wire.ts";
+import { type Blanks, fillBlanks } from "../health/contract.ts";
+import { showParam } from "../health/service.ts";
 import { hasAnyOwner } from "../identity/memberships.ts";
 import { keyExpiries } from "../keys/service.ts";
 import { recordOperatorAct } from "../operators/service.ts";
+import { createOrganization } from "../organization/managed.ts";
 import { issueFirstOwnerLink } from "../sign-in/first-owner.ts";
 import { peekTls } from "../tls/peek.ts";
-import { type Blanks, fillBlanks } from "./checks-contract.ts";
-import { showParam } from "./findings.ts";
-import { createOrganization } from "./organizations.ts";
 import { changeSettings, differingSettings, readSettings, settingsOfNextStart } from "./settings.ts";
 import {
   type SetupAnswers,

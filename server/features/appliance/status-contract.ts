@@ -2,7 +2,7 @@ import { z } from "zod";
 import { localEndpoint } from "../../kernel/endpoint.ts";
 import { Ts } from "../../kernel/wire.ts";
 import { BackupState } from "../backup/contract.ts";
-import { Finding, FindingCounts } from "./checks-contract.ts";
+import { Finding, FindingCounts } from "../health/contract.ts";
 
 const Storage = z.object({
   /** Of the database, documents and everything else in the data folder; measured at most every ten minutes. */

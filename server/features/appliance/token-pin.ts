@@ -5,10 +5,10 @@ import type { Deps } from "../../kernel/deps.ts";
 import { writeDurably } from "../../kernel/durable.ts";
 import { AppError } from "../../kernel/errors.ts";
 import type { Actor } from "../../kernel/wire.ts";
+import { usable } from "../keys/managed.ts";
+import type { PinGiven } from "../keys/managed-contract.ts";
 import { tryPin } from "../keys/token.ts";
 import { recordOperatorAct } from "../operators/service.ts";
-import { usable } from "./keys.ts";
-import type { PinGiven } from "./keys-contract.ts";
 import { changeSettings, differingSettings, readSettings } from "./settings.ts";
 
 /** The PIN of a token from the hand of an operator: tried once, kept only when the token took it. */

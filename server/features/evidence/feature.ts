@@ -1,13 +1,15 @@
 import type { Feature } from "../../feature.ts";
 import { hourlyMs } from "../../kernel/schedules.ts";
+import { anchorsEndpoints } from "./anchors-contract.ts";
+import { anchorsBindings } from "./anchors-routes.ts";
 import { endpoints } from "./contract.ts";
 import { handlers } from "./handlers.ts";
 import { forgetDownloads, resumeWork } from "./jobs.ts";
 import { bindings } from "./routes.ts";
 
 export const feature: Feature = {
-  endpoints,
-  handlers: () => bindings,
+  endpoints: [...endpoints, ...anchorsEndpoints],
+  handlers: () => [...bindings, ...anchorsBindings],
   jobs: ({ deps }) => handlers(deps),
   schedules: [
     { job: resumeWork, everyMs: null },

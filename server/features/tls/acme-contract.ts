@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { localEndpoint } from "../../kernel/endpoint.ts";
 import { Hex64, Ts } from "../../kernel/wire.ts";
-import { Params } from "../appliance/checks-contract.ts";
+import { Params } from "../health/contract.ts";
 
 /** Certificates that an authority issues by itself (ACME, RFC 8555); on the admin socket only. */
 

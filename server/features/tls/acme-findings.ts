@@ -1,7 +1,7 @@
 import { X509Certificate } from "node:crypto";
 import type { Deps } from "../../kernel/deps.ts";
-import type { Finding } from "../appliance/checks-contract.ts";
-import { finding } from "../appliance/findings.ts";
+import type { Finding } from "../health/contract.ts";
+import { finding } from "../health/service.ts";
 import { type AcmeProgress, findAcme } from "./acme-store.ts";
 import type { ServedPair } from "./keeper.ts";
 import { fingerprintOf } from "./store.ts";

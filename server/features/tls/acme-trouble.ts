@@ -1,6 +1,6 @@
 import type { Ts } from "../../kernel/clock.ts";
 import { OutboundError } from "../../kernel/outbound.ts";
-import { fillBlanks, type Params } from "../appliance/checks-contract.ts";
+import { fillBlanks, type Params } from "../health/contract.ts";
 import { AcmeError } from "./acme-client.ts";
 import type { AcmeTrouble, ChallengeType } from "./acme-contract.ts";
 import type { AcmeSettings } from "./acme-store.ts";

@@ -1,7 +1,7 @@
 import { createHash, createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
 import { rootCertificates } from "node:tls";
 import { AppError } from "../../kernel/errors.ts";
-import { type Blanks, fillBlanks } from "../appliance/checks-contract.ts";
+import { type Blanks, fillBlanks } from "../health/contract.ts";
 import type { TlsCertificate, TlsWarning } from "./contract.ts";
 import { covers } from "./own-authority.ts";
 import { type WarningCode, warningTexts } from "./warning-texts.ts";

@@ -1,21 +1,21 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { listStuckWork, retryAllWork, retryWork } from "../../../server/features/appliance/work-contract.ts";
+import { anchorNow, listManagedAnchors } from "../../../server/features/evidence/anchors-contract.ts";
+import { listManagedKeys, listTokenSlots, testSignKeys } from "../../../server/features/keys/managed-contract.ts";
+import { getMailQueue, testMail } from "../../../server/features/mail/queue-contract.ts";
+import { listOperatorAudit } from "../../../server/features/operators/contract.ts";
+import {
+  changeManagedOrganization,
+  createManagedOrganization,
+  listManagedOrganizations,
+} from "../../../server/features/organization/managed-contract.ts";
 import {
   endAnySession,
   listAccess,
   recoverOwner,
   revokeAccess,
   revokeAnyKey,
-} from "../../../server/features/appliance/access-contract.ts";
-import { anchorNow, listManagedAnchors } from "../../../server/features/appliance/anchors-contract.ts";
-import { listManagedKeys, listTokenSlots, testSignKeys } from "../../../server/features/appliance/keys-contract.ts";
-import { getMailQueue, testMail } from "../../../server/features/appliance/mail-contract.ts";
-import {
-  changeManagedOrganization,
-  createManagedOrganization,
-  listManagedOrganizations,
-} from "../../../server/features/appliance/organizations-contract.ts";
-import { listStuckWork, retryAllWork, retryWork } from "../../../server/features/appliance/work-contract.ts";
-import { listOperatorAudit } from "../../../server/features/operators/contract.ts";
+} from "../../../server/features/sign-in/access-contract.ts";
 import { LocalProblem } from "../../../server/local-client.ts";
 import { administrator } from "../../harness/admin.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";

@@ -14,7 +14,7 @@ import {
   rotateManagedAuthority,
   rotateManagedKey,
   testSignKeys,
-} from "../../../server/features/appliance/keys-contract.ts";
+} from "../../../server/features/keys/managed-contract.ts";
 import { listOperatorAudit } from "../../../server/features/operators/contract.ts";
 import { LocalProblem } from "../../../server/local-client.ts";
 import { administrator } from "../../harness/admin.ts";

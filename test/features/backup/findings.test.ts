@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { loadConfig } from "../../../server/config.ts";
-import { backupFindings } from "../../../server/features/appliance/backup-findings.ts";
+import { backupFindings } from "../../../server/features/backup/findings.ts";
 import { makeRecipient } from "../../../server/features/backup/recipient.ts";
 import * as store from "../../../server/features/backup/store.ts";
 import { toTs } from "../../../server/kernel/clock.ts";

@@ -2,15 +2,15 @@ import { cp, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { listBackups, startBackup } from "../../../server/features/backup/contract.ts";
+import { makeRecipient } from "../../../server/features/backup/recipient.ts";
+import { anchorNow } from "../../../server/features/evidence/anchoring.ts";
 import {
   anchorNow as anchorByHand,
   listManagedAnchors,
   resumeAnchors,
-} from "../../../server/features/appliance/anchors-contract.ts";
-import { getChecks } from "../../../server/features/appliance/checks-contract.ts";
-import { listBackups, startBackup } from "../../../server/features/backup/contract.ts";
-import { makeRecipient } from "../../../server/features/backup/recipient.ts";
-import { anchorNow } from "../../../server/features/evidence/anchoring.ts";
+} from "../../../server/features/evidence/anchors-contract.ts";
+import { getChecks } from "../../../server/features/health/contract.ts";
 import { rotateKey } from "../../../server/features/keys/ceremony.ts";
 import { listOperatorAudit } from "../../../server/features/operators/contract.ts";
 import { administrator } from "../../harness/admin.ts";

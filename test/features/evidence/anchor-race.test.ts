@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { signAnchorNow } from "../../../server/features/appliance/anchors.ts";
 import { AnchorOvertaken, anchorNow, signNextAnchor } from "../../../server/features/evidence/anchoring.ts";
 import { anchorLeaves } from "../../../server/features/evidence/jobs.ts";
+import { signAnchorNow } from "../../../server/features/evidence/managed-anchors.ts";
 import { appendLeaf } from "../../../server/features/evidence/tree.ts";
 import { findLive } from "../../../server/kernel/job-store.ts";
 import { systemActor } from "../../../server/kernel/wire.ts";

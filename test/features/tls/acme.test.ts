@@ -5,8 +5,8 @@ import path from "node:path";
 import { connect as connectTls } from "node:tls";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { runCli } from "../../../server/cli.ts";
-import { getChecks } from "../../../server/features/appliance/checks-contract.ts";
 import { getStatus } from "../../../server/features/appliance/status-contract.ts";
+import { getChecks } from "../../../server/features/health/contract.ts";
 import { listOperatorAudit } from "../../../server/features/operators/contract.ts";
 import {
   AcmeSetup,

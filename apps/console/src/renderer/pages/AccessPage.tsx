@@ -5,7 +5,7 @@ import {
   type ManagedKey,
   type ManagedSession,
   revokeAnyKey,
-} from "../../../../../server/features/appliance/access-contract.ts";
+} from "../../../../../server/features/sign-in/access-contract.ts";
 import { translator } from "../../../../shared/i18n.ts";
 import { useConfirm } from "../../../../shared/ui/kit/Confirm.tsx";
 import { Empty } from "../../../../shared/ui/kit/Empty.tsx";

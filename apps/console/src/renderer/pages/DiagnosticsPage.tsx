@@ -1,6 +1,6 @@
 import { Button, Group } from "@mantine/core";
 import { useState } from "react";
-import { type Checks, checkAreas, getChecks } from "../../../../../server/features/appliance/checks-contract.ts";
+import { type Checks, checkAreas, getChecks } from "../../../../../server/features/health/contract.ts";
 import { dateTime, translator } from "../../../../shared/i18n.ts";
 import { PageHeader } from "../../../../shared/ui/kit/PageHeader.tsx";
 import { Loaded } from "../Loaded.tsx";

@@ -8,7 +8,7 @@ import {
   rotateManagedKey,
   type TokenView,
   testSignKeys,
-} from "../../../../../server/features/appliance/keys-contract.ts";
+} from "../../../../../server/features/keys/managed-contract.ts";
 import { dateTime, pageLanguage, translator } from "../../../../shared/i18n.ts";
 import { useConfirm } from "../../../../shared/ui/kit/Confirm.tsx";
 import { notify } from "../../../../shared/ui/kit/notify.tsx";

@@ -1,4 +1,4 @@
-import { getMailQueue, type MailQueue } from "../../../../../server/features/appliance/mail-contract.ts";
+import { getMailQueue, type MailQueue } from "../../../../../server/features/mail/queue-contract.ts";
 import { translator } from "../../../../shared/i18n.ts";
 import { Check } from "../../../../shared/ui/icons.tsx";
 import { Empty } from "../../../../shared/ui/kit/Empty.tsx";

@@ -5,7 +5,7 @@ import {
   type ManagedOrganization,
   type ManagedOrganizationList,
   PlanName,
-} from "../../../../../server/features/appliance/organizations-contract.ts";
+} from "../../../../../server/features/organization/managed-contract.ts";
 import { dateTime, translator } from "../../../../shared/i18n.ts";
 import { Empty } from "../../../../shared/ui/kit/Empty.tsx";
 import { notify } from "../../../../shared/ui/kit/notify.tsx";

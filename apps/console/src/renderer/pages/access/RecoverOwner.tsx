@@ -1,6 +1,6 @@
 import { Button, TextInput } from "@mantine/core";
 import { type FormEvent, useState } from "react";
-import { listAccess, recoverOwner } from "../../../../../../server/features/appliance/access-contract.ts";
+import { listAccess, recoverOwner } from "../../../../../../server/features/sign-in/access-contract.ts";
 import { dateTime, translator } from "../../../../../shared/i18n.ts";
 import { useConfirm } from "../../../../../shared/ui/kit/Confirm.tsx";
 import { CopyField } from "../../../../../shared/ui/kit/CopyField.tsx";

@@ -1,6 +1,6 @@
 import { Button, Checkbox, TextInput } from "@mantine/core";
 import { type FormEvent, useState } from "react";
-import { listAccess, revokeAccess } from "../../../../../../server/features/appliance/access-contract.ts";
+import { listAccess, revokeAccess } from "../../../../../../server/features/sign-in/access-contract.ts";
 import { translator } from "../../../../../shared/i18n.ts";
 import { notify } from "../../../../../shared/ui/kit/notify.tsx";
 import { Failure } from "../../Failure.tsx";

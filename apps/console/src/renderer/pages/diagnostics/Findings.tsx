@@ -1,4 +1,4 @@
-import type { Finding } from "../../../../../../server/features/appliance/checks-contract.ts";
+import type { Finding } from "../../../../../../server/features/health/contract.ts";
 import { translator } from "../../../../../shared/i18n.ts";
 import { StatusBadge } from "../../../../../shared/ui/kit/StatusBadge.tsx";
 import { findingWords } from "../../finding-words.ts";

@@ -7,7 +7,7 @@ import {
   listManagedKeys,
   type ManagedKeyInfo,
   requestKeyCertificate,
-} from "../../../../../../server/features/appliance/keys-contract.ts";
+} from "../../../../../../server/features/keys/managed-contract.ts";
 import { translator } from "../../../../../shared/i18n.ts";
 import { notify } from "../../../../../shared/ui/kit/notify.tsx";
 import { ask } from "../../bridge.ts";

@@ -4,7 +4,7 @@ import {
   importManagedKey,
   listKeyRecords,
   listManagedKeys,
-} from "../../../../../../server/features/appliance/keys-contract.ts";
+} from "../../../../../../server/features/keys/managed-contract.ts";
 import { translator } from "../../../../../shared/i18n.ts";
 import { Failure } from "../../Failure.tsx";
 import { FilePick, type Picked } from "../../FilePick.tsx";

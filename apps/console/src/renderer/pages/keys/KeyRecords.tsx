@@ -1,7 +1,7 @@
 import { Button, Group } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
-import { listKeyRecords } from "../../../../../../server/features/appliance/keys-contract.ts";
+import { listKeyRecords } from "../../../../../../server/features/keys/managed-contract.ts";
 import type { KeyRecord } from "../../../../../../server/features/keys/record-schema.ts";
 import { dateTime, translator } from "../../../../../shared/i18n.ts";
 import { notify } from "../../../../../shared/ui/kit/notify.tsx";

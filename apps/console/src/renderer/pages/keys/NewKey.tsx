@@ -1,12 +1,12 @@
 import { Button, Checkbox, NativeSelect, TextInput } from "@mantine/core";
 import { type FormEvent, useState } from "react";
+import { KeyStorage, KeyUse, kindsOf, MadeKind } from "../../../../../../server/features/keys/kinds.ts";
 import {
   generateManagedKey,
   listKeyRecords,
   listManagedKeys,
   rotateManagedKey,
-} from "../../../../../../server/features/appliance/keys-contract.ts";
-import { KeyStorage, KeyUse, kindsOf, MadeKind } from "../../../../../../server/features/keys/kinds.ts";
+} from "../../../../../../server/features/keys/managed-contract.ts";
 import { translator } from "../../../../../shared/i18n.ts";
 import { notify } from "../../../../../shared/ui/kit/notify.tsx";
 import { Failure } from "../../Failure.tsx";

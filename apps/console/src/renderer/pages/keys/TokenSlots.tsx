@@ -1,11 +1,11 @@
 import { Button, PasswordInput, Radio, Stack, TextInput } from "@mantine/core";
 import { type FormEvent, useRef, useState } from "react";
+import { listSettings } from "../../../../../../server/features/appliance/settings-contract.ts";
 import {
   giveTokenPin,
   listManagedKeys,
   listTokenSlots,
-} from "../../../../../../server/features/appliance/keys-contract.ts";
-import { listSettings } from "../../../../../../server/features/appliance/settings-contract.ts";
+} from "../../../../../../server/features/keys/managed-contract.ts";
 import { translator } from "../../../../../shared/i18n.ts";
 import { Empty } from "../../../../../shared/ui/kit/Empty.tsx";
 import { Failure } from "../../Failure.tsx";

@@ -1,6 +1,6 @@
 import { Button, PasswordInput, TextInput } from "@mantine/core";
 import { type FormEvent, useState } from "react";
-import { testMail } from "../../../../../../server/features/appliance/mail-contract.ts";
+import { testMail } from "../../../../../../server/features/mail/queue-contract.ts";
 import { translator } from "../../../../../shared/i18n.ts";
 import { Failure } from "../../Failure.tsx";
 import { wordsOf } from "../../finding-words.ts";

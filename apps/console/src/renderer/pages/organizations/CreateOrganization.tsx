@@ -1,7 +1,7 @@
 import {
   createManagedOrganization,
   listManagedOrganizations,
-} from "../../../../../../server/features/appliance/organizations-contract.ts";
+} from "../../../../../../server/features/organization/managed-contract.ts";
 import { translator } from "../../../../../shared/i18n.ts";
 import { CopyField } from "../../../../../shared/ui/kit/CopyField.tsx";
 import { useLocalAct } from "../../local.ts";

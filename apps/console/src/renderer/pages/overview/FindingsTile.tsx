@@ -1,4 +1,4 @@
-import { getChecks } from "../../../../../../server/features/appliance/checks-contract.ts";
+import { getChecks } from "../../../../../../server/features/health/contract.ts";
 import { translator } from "../../../../../shared/i18n.ts";
 import { StatusBadge } from "../../../../../shared/ui/kit/StatusBadge.tsx";
 import { Loaded } from "../../Loaded.tsx";

@@ -1,4 +1,4 @@
-import { type Finding, fillBlanks, type Params } from "./checks-contract.ts";
+import { type Finding, fillBlanks, type Params } from "./contract.ts";
 import { type FindingCode, findingTexts, type ParamsOf, type TroubleCode } from "./finding-texts.ts";
 
 /** Makes the findings of one check: `finding("memory", "machine").warning("memory.low", { availableBytes, totalBytes })`. */

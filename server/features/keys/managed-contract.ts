@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { localEndpoint } from "../../kernel/endpoint.ts";
 import { Line, Ts } from "../../kernel/wire.ts";
-import { KeyStorage, KeyUse, MadeKind } from "../keys/kinds.ts";
-import { KeyRecord } from "../keys/record-schema.ts";
+import { KeyStorage, KeyUse, MadeKind } from "./kinds.ts";
+import { KeyRecord } from "./record-schema.ts";
 
 /** The keys that seal, stamp and anchor, and the token that they may lie in. */
 

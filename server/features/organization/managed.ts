@@ -9,8 +9,8 @@ import { ownPlanOf, type PlanName, setPlan } from "../identity/plans.ts";
 import { allOrganizations } from "../identity/service.ts";
 import { recordOperatorAct } from "../operators/service.ts";
 import { issueToken } from "../sign-in/tokens.ts";
-import type { ManagedOrganization, ManagedOrganizationList } from "./organizations-contract.ts";
-import * as store from "./organizations-store.ts";
+import type { ManagedOrganization, ManagedOrganizationList } from "./managed-contract.ts";
+import * as store from "./managed-store.ts";
 
 /** Every organization of the appliance, for who runs it for others. */
 

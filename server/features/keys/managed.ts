@@ -1,12 +1,12 @@
 import type { Deps } from "../../kernel/deps.ts";
 import { AppError } from "../../kernel/errors.ts";
 import type { Actor } from "../../kernel/wire.ts";
-import { listKeys } from "../keys/ceremony.ts";
-import { inspectToken } from "../keys/service.ts";
-import { listSlots } from "../keys/token.ts";
-import { detailOf, KeyUnavailable } from "../keys/unavailable.ts";
 import { recordOperatorAct } from "../operators/service.ts";
-import type { ManagedKeys } from "./keys-contract.ts";
+import { listKeys } from "./ceremony.ts";
+import type { ManagedKeys } from "./managed-contract.ts";
+import { inspectToken } from "./service.ts";
+import { listSlots } from "./token.ts";
+import { detailOf, KeyUnavailable } from "./unavailable.ts";
 
 /** The keys of the installation for who looks after it; what it does with them stands in `key-acts.ts`. */
 

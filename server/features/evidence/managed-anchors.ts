@@ -2,13 +2,13 @@ import type { Deps } from "../../kernel/deps.ts";
 import { AppError } from "../../kernel/errors.ts";
 import { RetryLater } from "../../kernel/job-runner.ts";
 import type { Actor } from "../../kernel/wire.ts";
-import { AnchorsHeld, endHold } from "../evidence/anchor-hold.ts";
-import { AnchorOvertaken, scheduleAnchor, signNextAnchor } from "../evidence/anchoring.ts";
-import { anchorHold, anchorResumption, anchorStanding, witnessesInUse } from "../evidence/standing.ts";
+import { findingTexts } from "../health/finding-texts.ts";
 import { KeyUnavailable } from "../keys/unavailable.ts";
 import { recordOperatorAct } from "../operators/service.ts";
+import { AnchorsHeld, endHold } from "./anchor-hold.ts";
+import { AnchorOvertaken, scheduleAnchor, signNextAnchor } from "./anchoring.ts";
 import type { ManagedAnchors } from "./anchors-contract.ts";
-import { findingTexts } from "./finding-texts.ts";
+import { anchorHold, anchorResumption, anchorStanding, witnessesInUse } from "./standing.ts";
 
 /** The anchors of the installation for who looks after it. */
 

@@ -1,9 +1,9 @@
 import type { Deps } from "../../kernel/deps.ts";
-import type { BackupState } from "../backup/contract.ts";
-import { readBackupState } from "../backup/service.ts";
-import { backupSettings } from "../backup/settings.ts";
-import type { Finding } from "./checks-contract.ts";
-import { finding, messageOf } from "./findings.ts";
+import type { Finding } from "../health/contract.ts";
+import { finding, messageOf } from "../health/service.ts";
+import type { BackupState } from "./contract.ts";
+import { readBackupState } from "./service.ts";
+import { backupSettings } from "./settings.ts";
 
 /** Beyond one and a half intervals a backup is late, not merely running. */
 const lateAfter = 1.5;

@@ -1,12 +1,12 @@
 import { toTs } from "../../kernel/clock.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { type Actor, maskEmail } from "../../kernel/wire.ts";
-import { sendMail } from "../mail/jobs.ts";
-import { rehearseMail } from "../mail/rehearsal.ts";
 import { recordOperatorAct } from "../operators/service.ts";
-import type { MailQueue, MailTest, QueuedMail } from "./mail-contract.ts";
-import { type MailRemedy, mailRemedies, mailRemedyCodes } from "./mail-remedies.ts";
-import * as store from "./mail-store.ts";
+import { sendMail } from "./jobs.ts";
+import type { MailQueue, MailTest, QueuedMail } from "./queue-contract.ts";
+import * as store from "./queue-store.ts";
+import { rehearseMail } from "./rehearsal.ts";
+import { type MailRemedy, mailRemedies, mailRemedyCodes } from "./remedies.ts";
 
 /** Whether mail goes out, and what keeps it here. */
 

@@ -1,5 +1,5 @@
 import type { Reader } from "../../kernel/db.ts";
-import type { MailStatus } from "../mail/contract.ts";
+import type { MailStatus } from "./contract.ts";
 
 const waiting = ["queued", "failed", "held"] as const;
 

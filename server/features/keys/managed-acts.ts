@@ -1,7 +1,9 @@
 import type { z } from "zod";
 import type { Deps } from "../../kernel/deps.ts";
 import type { Actor } from "../../kernel/wire.ts";
-import { rotateAuthority } from "../keys/authority.ts";
+import type { OperatorAction } from "../operators/contract.ts";
+import { recordOperatorAct } from "../operators/service.ts";
+import { rotateAuthority } from "./authority.ts";
 import {
   generateKey,
   importPkcs12,
@@ -10,15 +12,13 @@ import {
   rotateKey,
   signingRequest,
   testSign,
-} from "../keys/ceremony.ts";
-import type { KeyUse } from "../keys/kinds.ts";
-import type { RecordBody } from "../keys/record-schema.ts";
-import { checkRecords, listRecords } from "../keys/records.ts";
-import type { KeyDeps } from "../keys/signers.ts";
-import type { OperatorAction } from "../operators/contract.ts";
-import { recordOperatorAct } from "../operators/service.ts";
-import { usable } from "./keys.ts";
-import type { generateManagedKey, KeyRecords, rotateManagedAuthority, rotateManagedKey } from "./keys-contract.ts";
+} from "./ceremony.ts";
+import type { KeyUse } from "./kinds.ts";
+import { usable } from "./managed.ts";
+import type { generateManagedKey, KeyRecords, rotateManagedAuthority, rotateManagedKey } from "./managed-contract.ts";
+import type { RecordBody } from "./record-schema.ts";
+import { checkRecords, listRecords } from "./records.ts";
+import type { KeyDeps } from "./signers.ts";
 
 /** What an operator does with the keys: each act stands in its signed record and in the operators' audit, in one transaction. */
 

@@ -7,9 +7,9 @@ import { keysChanged } from "../identity/authenticate.ts";
 import { personByEmail } from "../identity/people.ts";
 import { scopesOf } from "../identity/present.ts";
 import { recordOperatorAct } from "../operators/service.ts";
-import { withdrawTokens } from "../sign-in/recovery.ts";
-import { issueToken, tokenLifeMs } from "../sign-in/tokens.ts";
 import type { Access, ManagedKey, ManagedSession } from "./access-contract.ts";
+import { withdrawTokens } from "./recovery.ts";
+import { issueToken, tokenLifeMs } from "./tokens.ts";
 
 /** Who gets in: sessions and keys of every organization, how to shut them out, and how an owner gets back in. */
 

@@ -1,5 +1,5 @@
 import { remedies } from "../keys/unavailable.ts";
-import type { Blanks, Params } from "./checks-contract.ts";
+import type { Blanks, Params } from "./contract.ts";
 
 /**
  * Everything that a check can say, by code: what was found, and what to do about it. Pages have words of their own for each
