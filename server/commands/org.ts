@@ -1,4 +1,4 @@
-import { changeOrganization, createOrganization, listOrganizations } from "../features/organization/managed.ts";
+import { changeOrganization, createManagedOrganization, listOrganizations } from "../features/organization/managed.ts";
 import * as contract from "../features/organization/managed-contract.ts";
 import { Email, Locale, TimeZone } from "../kernel/wire.ts";
 import { type Command, type CommandContext, optional, print, required, table, UsageError } from "./command.ts";
@@ -62,7 +62,7 @@ async function create(context: CommandContext): Promise<number> {
   };
   const made = await runningOrHere(context, {
     running: (call) => call(contract.createManagedOrganization, { body: input }),
-    here: (deps, actor) => createOrganization(deps, actor, input),
+    here: (deps, actor) => createManagedOrganization(deps, actor, input),
     createKey: true,
   });
   const link =

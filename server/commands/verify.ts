@@ -3,7 +3,6 @@ import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import type { Pins } from "../features/evidence/bundle.ts";
-import { certificatesIn } from "../features/evidence/pem.ts";
 import type { Step } from "../features/evidence/verify.ts";
 import {
   type FileReport,
@@ -18,6 +17,7 @@ import { systemClock } from "../kernel/clock.ts";
 import type { Deps } from "../kernel/deps.ts";
 import { jsonIn } from "../kernel/json-text.ts";
 import { type Outbound, openOutbound } from "../kernel/outbound.ts";
+import { certificatesIn } from "../kernel/pem.ts";
 import { openPool } from "../kernel/pool.ts";
 import { type Command, type CommandContext, optional, print, table, UsageError } from "./command.ts";
 import { entryOf } from "./list.ts";

@@ -1,14 +1,14 @@
 import type { Ts } from "../../kernel/clock.ts";
 import type { Deps } from "../../kernel/deps.ts";
-import { backupFindings } from "../backup/findings.ts";
-import { anchorHold, anchorResumption } from "../evidence/standing.ts";
+import { backupFindings } from "../backup/service.ts";
+import { anchorHold, anchorResumption } from "../evidence/service.ts";
 import type { Checks, Finding } from "../health/contract.ts";
 import { countStates, finding, messageOf } from "../health/service.ts";
 import { allOrganizations } from "../identity/service.ts";
 import { inspectToken } from "../keys/service.ts";
 import { checkOperatorChain } from "../operators/service.ts";
-import { acmeHealth, nearEndDays } from "../tls/acme-findings.ts";
-import type { ServedPair } from "../tls/keeper.ts";
+import type { ServedPair } from "../tls/service.ts";
+import { acmeHealth, nearEndDays } from "../tls/service.ts";
 import { capacityFindings } from "./capacity.ts";
 import { readExpiries } from "./expiries.ts";
 import { machineChecks } from "./machine-checks.ts";

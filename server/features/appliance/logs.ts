@@ -1,8 +1,8 @@
 import type { RunningHost } from "../../feature.ts";
+import { createBell, pingMs } from "../../kernel/bell.ts";
 import type { ServerSentEvent } from "../../kernel/endpoint.ts";
 import type { LogTail, TailLine } from "../../kernel/log-tail.ts";
 import type { RequestInfo } from "../../kernel/request.ts";
-import { createBell, pingMs } from "../envelopes/bell.ts";
 import { type LogLine, type LogPage, logLevels } from "./logs-contract.ts";
 
 /** The log as it is in memory: what the running process wrote last. */

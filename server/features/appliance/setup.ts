@@ -4,12 +4,12 @@ import { AppError } from "../../kernel/errors.ts";
 import type { Actor } from "../../kernel/wire.ts";
 import { type Blanks, fillBlanks } from "../health/contract.ts";
 import { showParam } from "../health/service.ts";
-import { hasAnyOwner } from "../identity/memberships.ts";
+import { hasAnyOwner } from "../identity/service.ts";
 import { keyExpiries } from "../keys/service.ts";
 import { recordOperatorAct } from "../operators/service.ts";
-import { createOrganization } from "../organization/managed.ts";
-import { issueFirstOwnerLink } from "../sign-in/first-owner.ts";
-import { peekTls } from "../tls/peek.ts";
+import { createManagedOrganization } from "../organization/service.ts";
+import { issueFirstOwnerLink } from "../sign-in/service.ts";
+import { peekTls } from "../tls/service.ts";
 import { changeSettings, differingSettings, readSettings, settingsOfNextStart } from "./settings.ts";
 import {
   type SetupAnswers,
@@ -136,7 +136,12 @@ export async function applySetup(deps: Deps, actor: Actor, answers: SetupAnswers
     const { owner } = answers;
     if (owner) {
       const { organization: name, email, name: person, locale, timeZone } = owner;
-      const made = await createOrganization(deps, actor, { name, owner: { email, name: person }, locale, timeZone });
+      const made = await createManagedOrganization(deps, actor, {
+        name,
+        owner: { email, name: person },
+        locale,
+        timeZone,
+      });
       link = made.link;
       changed.push("owner");
     } else link = (await makeFirstLink(deps, actor)).link;

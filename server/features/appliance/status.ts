@@ -4,7 +4,7 @@ import type { StorageLevel } from "../../kernel/capacity.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { version } from "../../version.ts";
 import { readBackupState } from "../backup/service.ts";
-import { acmeHealth } from "../tls/acme-findings.ts";
+import { acmeHealth } from "../tls/service.ts";
 import { lastCounts } from "./checks.ts";
 import { readExpiries } from "./expiries.ts";
 import { readSettings } from "./settings.ts";

@@ -7,7 +7,7 @@ import type { Deps } from "../../kernel/deps.ts";
 import { notFound } from "../../kernel/errors.ts";
 import type { Actor } from "../../kernel/wire.ts";
 import { version } from "../../version.ts";
-import { zipPieces } from "../evidence/zip.ts";
+import { zipPieces } from "../evidence/service.ts";
 import type { Checks } from "../health/contract.ts";
 import { listOperatorActs, recordOperatorAct } from "../operators/service.ts";
 import type { LogLine } from "./logs-contract.ts";

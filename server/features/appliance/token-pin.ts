@@ -5,9 +5,8 @@ import type { Deps } from "../../kernel/deps.ts";
 import { writeDurably } from "../../kernel/durable.ts";
 import { AppError } from "../../kernel/errors.ts";
 import type { Actor } from "../../kernel/wire.ts";
-import { usable } from "../keys/managed.ts";
 import type { PinGiven } from "../keys/managed-contract.ts";
-import { tryPin } from "../keys/token.ts";
+import { tryPin, usable } from "../keys/service.ts";
 import { recordOperatorAct } from "../operators/service.ts";
 import { changeSettings, differingSettings, readSettings } from "./settings.ts";
 

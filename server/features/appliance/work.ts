@@ -4,7 +4,7 @@ import type { Deps } from "../../kernel/deps.ts";
 import { AppError } from "../../kernel/errors.ts";
 import type { JobRow } from "../../kernel/jobs.ts";
 import { type Actor, maskEmail } from "../../kernel/wire.ts";
-import { finalBecause, finalTexts, hurryJob, retryJob } from "../envelopes/retry.ts";
+import { finalBecause, finalTexts, hurryJob, retryJob } from "../envelopes/service.ts";
 import { allOrganizations } from "../identity/service.ts";
 import { recordOperatorAct } from "../operators/service.ts";
 import type { StuckWork, StuckWorkList } from "./work-contract.ts";

@@ -8,7 +8,7 @@ import { syncFolder, writeDurably } from "../../kernel/durable.ts";
 import { restoreMark } from "../../kernel/restore-mark.ts";
 import { equalInConstantTime, loadMasterKey } from "../../kernel/secrets.ts";
 import { type Actor, Ts } from "../../kernel/wire.ts";
-import { holdAnchors } from "../evidence/anchor-hold.ts";
+import { holdAnchors } from "../evidence/service.ts";
 import { type OperatorAct, recordOperatorAct } from "../operators/service.ts";
 import { isDenied, unwritableBy } from "./denied.ts";
 import { type Machine, placeFiles } from "./machine.ts";

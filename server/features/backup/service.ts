@@ -21,6 +21,8 @@ import { newBackupId, openTarget, type Target } from "./target.ts";
 import { StepLost, TargetBusy, TargetSilent } from "./target-errors.ts";
 import type { Found } from "./target-folder.ts";
 
+export { backupFindings } from "./findings.ts";
+
 /** What administrators ask for; the jobs do it (`acts.ts`). */
 
 const hourMs = 3_600_000;

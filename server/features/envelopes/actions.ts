@@ -3,7 +3,7 @@ import type { Deps } from "../../kernel/deps.ts";
 import { AppError, invalid, notFound } from "../../kernel/errors.ts";
 import type { Remember } from "../../kernel/request.ts";
 import type { Actor } from "../../kernel/wire.ts";
-import { planOf } from "../identity/plans.ts";
+import { planOf } from "../identity/service.ts";
 import { uploadWarnings } from "../templates/service.ts";
 import { appendAudit } from "./audit.ts";
 import type { Envelope, PersonInput, VoidEnvelope } from "./contract.ts";

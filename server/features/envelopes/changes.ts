@@ -1,10 +1,10 @@
 import { setTimeout as wait } from "node:timers/promises";
+import { createBell, pingMs } from "../../kernel/bell.ts";
 import { toTs } from "../../kernel/clock.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import type { ServerSentEvent } from "../../kernel/endpoint.ts";
 import type { RequestInfo } from "../../kernel/request.ts";
 import { changesTopic } from "./audit.ts";
-import { createBell, pingMs } from "./bell.ts";
 import type { EnvelopeChange } from "./dashboard-contract.ts";
 import { readChanges } from "./store.ts";
 

@@ -9,7 +9,7 @@ import {
   type Warning,
 } from "../templates/contract.ts";
 import type { PublishedVersion } from "../templates/service.ts";
-import { checkFieldInput, checkVariables } from "../templates/values.ts";
+import { checkFieldInput, checkVariables } from "../templates/service.ts";
 import type { CreateEnvelope, RecipientInput } from "./contract.ts";
 
 /** What the schema of CreateEnvelope cannot say. Pure: each check answers with all errors that it finds. */

@@ -5,7 +5,7 @@ import { chainStart } from "../../kernel/hash-chain.ts";
 import { enqueue } from "../../kernel/jobs.ts";
 import type { ProblemError } from "../../kernel/problem.ts";
 import type { Remember } from "../../kernel/request.ts";
-import { planOf } from "../identity/plans.ts";
+import { planOf } from "../identity/service.ts";
 import { availableVerifications, isField, type Warning } from "../templates/contract.ts";
 import {
   markTemplateUsed,

@@ -4,7 +4,7 @@ import type { Deps } from "../../kernel/deps.ts";
 import { AppError, notFound } from "../../kernel/errors.ts";
 import { findDead, findDeadAbout, hurryQueued, requeueDead } from "../../kernel/job-store.ts";
 import type { JobRow } from "../../kernel/jobs.ts";
-import { recordAdminAct } from "../identity/admin-audit.ts";
+import { recordAdminAct } from "../identity/service.ts";
 import { noteDeliveryError, sendMail } from "../mail/jobs.ts";
 import { announceEnvelope } from "./audit.ts";
 import { inviteViewer, renderEnvelope, sealEnvelope, tellViewers } from "./jobs.ts";

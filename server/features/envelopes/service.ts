@@ -10,7 +10,38 @@ import { presentListed } from "./present.ts";
 import { type OwnedEnvelope, type Owner, readEnvelopes, readOwnedEnvelope } from "./store.ts";
 import type { EnvelopeRow } from "./tables.ts";
 
+export { type By, markResent } from "./actions.ts";
+export { announceEnvelope, appendAudit, auditTrail, certificateEntry, envelopeTopic, walkChains } from "./audit.ts";
+export { showingDelay } from "./delay.ts";
+export type { AuditObserver } from "./observers.ts";
+export { type Plan, plans } from "./plan.ts";
+export { lastingWarnings, presentRecipient } from "./present.ts";
+export {
+  completeRecipient,
+  declineRecipient,
+  type EnvelopeRecord,
+  type EnvelopeRow,
+  loadEnvelope,
+  markCopiesNotified,
+  markReminded,
+  markSealExtended,
+  markSealed,
+  markSealFailed,
+  markVerified,
+  markViewed,
+  type RecipientRow,
+  setAnchor,
+  storeRevision,
+} from "./progress.ts";
+export { reassignRecipient } from "./reassign.ts";
+export { nextReminderAt, remindersOf, startReminders } from "./reminders.ts";
+export { finalBecause, finalTexts, hurryJob, retryJob } from "./retry.ts";
+export { isOfIndex, isOutOfStep } from "./search-index.ts";
+export { actorOf, mailHead, senderName } from "./sender.ts";
+export { clearStall, markStalled, type StallStep } from "./stalled.ts";
 export type { OwnedEnvelope } from "./store.ts";
+export { lastSeen } from "./stream.ts";
+export { allViewersOf, markInvited, markSeen, type ViewerRow, viewerOf, type Watched } from "./watching.ts";
 
 /** The template version that the envelope was made from. */
 export function versionOf(deps: Deps, reader: Reader, envelope: EnvelopeRow): Promise<PublishedVersion> {

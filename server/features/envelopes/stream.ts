@@ -1,10 +1,10 @@
+import { createBell, pingMs } from "../../kernel/bell.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import type { ServerSentEvent } from "../../kernel/endpoint.ts";
 import { invalid } from "../../kernel/errors.ts";
 import type { RequestInfo } from "../../kernel/request.ts";
 import { envelopeTopic } from "./audit.ts";
 import { readEntriesAfter } from "./audit-store.ts";
-import { createBell, pingMs } from "./bell.ts";
 import { isSettled } from "./state.ts";
 import type { EnvelopeRow } from "./tables.ts";
 

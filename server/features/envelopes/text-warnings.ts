@@ -2,8 +2,7 @@ import type { Warning } from "../../../workers/protocol.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { TaskCrashed, TaskTimeout } from "../../kernel/pool.ts";
 import type { FieldInput, PlacedField } from "../templates/contract.ts";
-import { fieldDrawings } from "../templates/drawings.ts";
-import { surelyFits } from "../templates/text-fit.ts";
+import { fieldDrawings, surelyFits } from "../templates/service.ts";
 
 type Person = { role: string; name: string; email: string };
 

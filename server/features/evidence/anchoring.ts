@@ -4,7 +4,7 @@ import type { Tx } from "../../kernel/db.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { type Commit, RetryLater } from "../../kernel/job-runner.ts";
 import { enqueue } from "../../kernel/jobs.ts";
-import { setAnchor } from "../envelopes/progress.ts";
+import { setAnchor } from "../envelopes/service.ts";
 import type { AnchorKey } from "../keys/contract.ts";
 import { type AnchorSigner, anchorSigner, assertInUse, publicAnchorKeys } from "../keys/service.ts";
 import { anchorBytes, fromHex, toHex } from "./anchor.ts";

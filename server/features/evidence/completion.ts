@@ -3,7 +3,7 @@ import type { Tx } from "../../kernel/db.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { hashSecret, newSecret } from "../../kernel/ids.ts";
 import { Actor } from "../../kernel/wire.ts";
-import { type EnvelopeRecord, markCopiesNotified } from "../envelopes/progress.ts";
+import { type EnvelopeRecord, markCopiesNotified } from "../envelopes/service.ts";
 import { senderAddresses } from "../identity/service.ts";
 import { queueMail } from "../mail/service.ts";
 import { insertDownloadTokens } from "./store.ts";

@@ -1,6 +1,6 @@
 import type { Deps } from "../../kernel/deps.ts";
-import { type AdminAuditRow, checkAdminChain } from "../identity/admin-audit.ts";
-import { checkRecords } from "../keys/records.ts";
+import { type AdminAuditRow, checkAdminChain } from "../identity/service.ts";
+import { checkRecords } from "../keys/service.ts";
 import { checkOperatorChain } from "../operators/service.ts";
 import type { Findings } from "./findings.ts";
 import { checkOperatorHead } from "./operator-head.ts";

@@ -1,10 +1,8 @@
 import { createHash } from "node:crypto";
 import type { Deps } from "../../kernel/deps.ts";
-import { auditTrail } from "../envelopes/audit.ts";
+import { derOf } from "../../kernel/pem.ts";
 import type { AuditEntry } from "../envelopes/audit-contract.ts";
-import { type EnvelopeRecord, loadEnvelope } from "../envelopes/progress.ts";
-import { versionOf } from "../envelopes/service.ts";
-import { allViewersOf } from "../envelopes/watching.ts";
+import { allViewersOf, auditTrail, type EnvelopeRecord, loadEnvelope, versionOf } from "../envelopes/service.ts";
 import { authorities } from "../keys/service.ts";
 import { listMail } from "../mail/service.ts";
 import { submissionsOf } from "../signing/service.ts";
@@ -12,7 +10,6 @@ import { bytesOf, type Findings, guarded, isThere, lookTwice } from "./findings.
 import type { Walk } from "./fsck.ts";
 import { checkTrail } from "./fsck-trail.ts";
 import { checkSubmissions, checkWaiting } from "./fsck-work.ts";
-import { derOf } from "./pem.ts";
 import { presentLeaf } from "./present.ts";
 import { ownSignatures } from "./seal-steps.ts";
 import * as store from "./store.ts";

@@ -1,7 +1,6 @@
 import type { CheckedPart } from "../../kernel/blob-format.ts";
 import type { Deps } from "../../kernel/deps.ts";
-import { youngMs } from "../retention/garbage.ts";
-import { namesInUse } from "../retention/names-in-use.ts";
+import { namesInUse, youngMs } from "../retention/service.ts";
 import { guarded } from "./findings.ts";
 import type { Walk } from "./fsck.ts";
 

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { AuditEntry, AuditType } from "../envelopes/audit-contract.ts";
-import type { EnvelopeRecord, EnvelopeRow, RecipientRow } from "../envelopes/progress.ts";
+import type { EnvelopeRecord, EnvelopeRow, RecipientRow } from "../envelopes/service.ts";
 import type { SubmissionRecord } from "../signing/service.ts";
 import type { Findings } from "./findings.ts";
 

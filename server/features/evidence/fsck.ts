@@ -1,7 +1,7 @@
 import type { Deps } from "../../kernel/deps.ts";
-import { isOfIndex, isOutOfStep } from "../envelopes/search-index.ts";
-import { checkKeys } from "../keys/checks.ts";
-import { namedTemplateFiles } from "../retention/names.ts";
+import { isOfIndex, isOutOfStep } from "../envelopes/service.ts";
+import { checkKeys } from "../keys/service.ts";
+import { namedTemplateFiles } from "../retention/service.ts";
 import {
   collect,
   confirmed,

@@ -1,10 +1,9 @@
 import type { Deps } from "../../kernel/deps.ts";
 import { GiveUp, handle, type JobBinding, type JobContext, RetryLater } from "../../kernel/job-runner.ts";
 import { PoolBusy } from "../../kernel/pool.ts";
-import { showingDelay } from "../envelopes/delay.ts";
 import { sealEnvelope } from "../envelopes/jobs.ts";
-import { loadEnvelope, markSealFailed } from "../envelopes/progress.ts";
-import { KeyUnavailable } from "../keys/unavailable.ts";
+import { loadEnvelope, markSealFailed, showingDelay } from "../envelopes/service.ts";
+import { KeyUnavailable } from "../keys/service.ts";
 import { RevisionFailed } from "../signing/service.ts";
 import { AnchorsHeld } from "./anchor-hold.ts";
 import { noteNext } from "./anchor-notes.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Deps } from "../../kernel/deps.ts";
-import { ownRevocationList } from "../keys/revocation.ts";
+import { ownRevocationList } from "../keys/service.ts";
 
 /** As the worker writes it: `RevocationAsk`. */
 const Ask = z.object({ issuer: z.string(), urls: z.array(z.string()) });

@@ -13,7 +13,7 @@ import type { Ts } from "../../kernel/clock.ts";
 import type { Tx } from "../../kernel/db.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import type { Commit } from "../../kernel/job-runner.ts";
-import { type EnvelopeRecord, loadEnvelope, markSealed } from "../envelopes/progress.ts";
+import { type EnvelopeRecord, loadEnvelope, markSealed } from "../envelopes/service.ts";
 import { type CertifiedSigner, rememberTimestampAnchor, sealSigner } from "../keys/service.ts";
 import { ensureRevisions, submissionsOf } from "../signing/service.ts";
 import { scheduleAnchor } from "./anchoring.ts";

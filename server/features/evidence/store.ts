@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { Ts } from "../../kernel/clock.ts";
 import type { Reader, Tx } from "../../kernel/db.ts";
 import type { JobType } from "../../kernel/jobs.ts";
-import type { EnvelopeRow } from "../envelopes/progress.ts";
+import type { EnvelopeRow } from "../envelopes/service.ts";
 import type { NodePlace } from "./merkle.ts";
 
 /** Rows as they are stored; hashes are lower-case hex. Leaves, nodes and anchors are append-only in the database too. */

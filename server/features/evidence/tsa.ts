@@ -3,8 +3,8 @@ import type { TimestampSource } from "../../../workers/protocol.ts";
 import type { Config } from "../../config.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { trustedAuthorities } from "../../kernel/outbound.ts";
+import { certificatesIn } from "../../kernel/pem.ts";
 import { timestampAuthority } from "../keys/service.ts";
-import { certificatesIn } from "./pem.ts";
 
 /** A source of time for seals. The worker issues or verifies the token; here are keys and network only. */
 export type TimeSource = {

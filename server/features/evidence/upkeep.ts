@@ -3,7 +3,7 @@ import type { Tx } from "../../kernel/db.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import type { Commit } from "../../kernel/job-runner.ts";
 import { enqueue } from "../../kernel/jobs.ts";
-import type { EnvelopeRow } from "../envelopes/progress.ts";
+import type { EnvelopeRow } from "../envelopes/service.ts";
 import { resumeNotes } from "./anchor-notes.ts";
 import { scheduleAnchor } from "./anchoring.ts";
 import { extendDedupeKey, extendSeal, raiseDedupeKey, raiseSeals, renewDedupeKey, renewSeals } from "./jobs.ts";

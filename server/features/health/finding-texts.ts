@@ -1,4 +1,4 @@
-import { remedies } from "../keys/unavailable.ts";
+import { remedies } from "../keys/service.ts";
 import type { Blanks, Params } from "./contract.ts";
 
 /**

@@ -1,6 +1,8 @@
 import { type Finding, fillBlanks, type Params } from "./contract.ts";
 import { type FindingCode, findingTexts, type ParamsOf, type TroubleCode } from "./finding-texts.ts";
 
+export { findingTexts } from "./finding-texts.ts";
+
 /** Makes the findings of one check: `finding("memory", "machine").warning("memory.low", { availableBytes, totalBytes })`. */
 export function finding(id: string, area: Finding["area"]) {
   const make = (state: Finding["state"], code: FindingCode, params: Params): Finding => {

@@ -49,7 +49,7 @@ export function makerOf(createdBy: string): Pick<Actor, "id" | "email"> {
 }
 
 /** @throws AppError `not-found` when there is no such live session */
-export async function endSession(tx: Tx, deps: Now, id: string): Promise<{ user: string }> {
+export async function endAnySession(tx: Tx, deps: Now, id: string): Promise<{ user: string }> {
   const session = await sessionStore.readOwnSession(tx, id);
   if (!session || !(await sessionStore.endSession(tx, session.user, id, deps.clock.ts())))
     throw notFound("The session");
@@ -57,14 +57,14 @@ export async function endSession(tx: Tx, deps: Now, id: string): Promise<{ user:
 }
 
 /** @returns how many were live */
-export async function endSessionsOf(tx: Tx, deps: Now, user: string): Promise<number> {
+export async function endEverySessionOf(tx: Tx, deps: Now, user: string): Promise<number> {
   const live = await allSessions(tx, deps, { user });
   await sessionStore.endSessions(tx, user, deps.clock.ts(), null);
   return live.length;
 }
 
 /** After the commit the caller publishes `keysChanged`. @throws AppError `not-found` */
-export async function revokeKey(tx: Tx, deps: Now, id: string, actor: Actor): Promise<{ organization: string }> {
+export async function revokeAnyKey(tx: Tx, deps: Now, id: string, actor: Actor): Promise<{ organization: string }> {
   const key = await administration.findKey(tx, id);
   if (!key || !(await store.revokeApiKey(tx, key.organization, id, deps.clock.ts()))) throw notFound("The API key");
   const act = { actor, ip: null, action: "api_key.revoked" as const, target: id, data: { name: key.name } };

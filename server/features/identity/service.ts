@@ -15,6 +15,74 @@ import { presentApiKey } from "./present.ts";
 import { requireStanding } from "./standing.ts";
 import * as store from "./store.ts";
 
+export {
+  type AdminAuditRow,
+  adminHead,
+  checkAdminChain,
+  listAdminActs,
+  listAdminChain,
+  recordAdminAct,
+} from "./admin-audit.ts";
+export {
+  type AnyKey,
+  type AnySession,
+  allKeys,
+  allSessions,
+  endAnySession,
+  endEverySessionOf,
+  makerOf,
+  ownedBy,
+  renameOrganization,
+  revokeAnyKey,
+} from "./administration.ts";
+export { keysChanged } from "./authenticate.ts";
+export { checkNewPassword } from "./breach.ts";
+export {
+  acceptOne,
+  hasOpenInvitation,
+  type InvitationRow,
+  openInvitationsFor,
+  openInvitationsIn,
+  revokeInvitation,
+} from "./invitations.ts";
+export { stillGranted } from "./inviter.ts";
+export {
+  changeRole,
+  endMembership,
+  foundOrganization,
+  hasAnyOwner,
+  type Membership,
+  organizationsOf,
+  roleIn,
+  workIn,
+} from "./memberships.ts";
+export {
+  endOwnSession,
+  endSessionOf,
+  endSessionsOf,
+  type OwnSession,
+  purgeSessions,
+  rotateSession,
+  sessionsOf,
+} from "./own-sessions.ts";
+export { hashPassword, isOutdated, verifyPassword } from "./password.ts";
+export { changePerson, createPerson, localeOfPerson, type Person, personByEmail, personById } from "./people.ts";
+export { ownPlanOf, type PlanName, planOf, setPlan } from "./plans.ts";
+export { scopesOf } from "./present.ts";
+export { presentSession } from "./session-present.ts";
+export {
+  clearedSessionCookie,
+  cookieOf,
+  currentPerson,
+  freshMs,
+  requireFresh,
+  type SignInMethod,
+  sessionCookie,
+  startSession,
+} from "./sessions.ts";
+export { requireLiveSession, requireStanding } from "./standing.ts";
+export { NoTurn } from "./turns.ts";
+
 const dayMs = 24 * 60 * 60 * 1000;
 /** Contract §13. */
 const mostKeys = 100;

@@ -12,6 +12,14 @@ import { chainTexts, type KeyDeps, type Signer, secretContext, signerOf, subject
 import * as store from "./store.ts";
 import { KeyUnavailable } from "./unavailable.ts";
 
+export { checkKeys } from "./checks.ts";
+export { readPkcs12 } from "./given-certificates.ts";
+export { usable } from "./managed.ts";
+export { checkRecords } from "./records.ts";
+export { ownRevocationList } from "./revocation.ts";
+export { tryPin } from "./token.ts";
+export { KeyUnavailable, remedies } from "./unavailable.ts";
+
 /** A key with its certificate, to sign in a PDF or a time stamp with. */
 export type CertifiedSigner = {
   /** DER, its own first. */

@@ -11,6 +11,8 @@ import { accountQueue, sendMail } from "./jobs.ts";
 import { messageOf, subjectOf, textOf } from "./messages.ts";
 import * as store from "./store.ts";
 
+export type { OutlivedCheck } from "./outlived.ts";
+
 export type MailRequest = {
   /** Stable and unique per cause, for example `signing_request:rcp_…:ses_…`: the same cause never writes a second mail. */
   cause: string;

@@ -9,14 +9,21 @@ import type { ProblemError } from "../../kernel/problem.ts";
 import type { RequestInfo } from "../../kernel/request.ts";
 import { Actor } from "../../kernel/wire.ts";
 import { OrgRole } from "../identity/contract.ts";
-import { acceptOne, type InvitationRow, openInvitationsFor } from "../identity/invitations.ts";
-import { stillGranted } from "../identity/inviter.ts";
-import { workIn } from "../identity/memberships.ts";
-import { hashPassword } from "../identity/password.ts";
-import { createPerson, personByEmail, personById } from "../identity/people.ts";
-import { organizationById } from "../identity/service.ts";
-import { currentPerson, startSession } from "../identity/sessions.ts";
-import { checkNewPassword } from "../sign-in/breach.ts";
+import {
+  acceptOne,
+  checkNewPassword,
+  createPerson,
+  currentPerson,
+  hashPassword,
+  type InvitationRow,
+  openInvitationsFor,
+  organizationById,
+  personByEmail,
+  personById,
+  startSession,
+  stillGranted,
+  workIn,
+} from "../identity/service.ts";
 import { findByToken } from "./invitation-store.ts";
 import type { InvitationView, OwnInvitation } from "./people-contract.ts";
 import { noticePromotion } from "./promotion-notice.ts";

@@ -3,11 +3,9 @@ import { canonicalize, type Json } from "../../kernel/canonical.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { AppError } from "../../kernel/errors.ts";
 import { chainStart } from "../../kernel/hash-chain.ts";
-import { walkChains } from "../envelopes/audit.ts";
 import type { AuditEntry } from "../envelopes/audit-contract.ts";
-import { plans } from "../envelopes/plan.ts";
-import { type AdminAuditRow, adminHead, listAdminChain } from "../identity/admin-audit.ts";
-import { planOf } from "../identity/plans.ts";
+import { plans, walkChains } from "../envelopes/service.ts";
+import { type AdminAuditRow, adminHead, listAdminChain, planOf } from "../identity/service.ts";
 import { csv, jsonLines } from "./export-contract.ts";
 import { presentAdminAct } from "./present.ts";
 

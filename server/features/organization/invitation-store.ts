@@ -1,6 +1,6 @@
 import type { Ts } from "../../kernel/clock.ts";
 import type { Reader, Tx } from "../../kernel/db.ts";
-import type { InvitationRow } from "../identity/invitations.ts";
+import type { InvitationRow } from "../identity/service.ts";
 
 export async function findOpen(reader: Reader, organization: string, id: string): Promise<InvitationRow | undefined> {
   return await reader

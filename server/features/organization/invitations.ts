@@ -5,12 +5,17 @@ import type { Reader, Tx } from "../../kernel/db.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { AppError, notFound } from "../../kernel/errors.ts";
 import { hashSecret, newId, newSecret } from "../../kernel/ids.ts";
-import { recordAdminAct } from "../identity/admin-audit.ts";
 import { OrgRole } from "../identity/contract.ts";
-import { type InvitationRow, openInvitationsIn, revokeInvitation } from "../identity/invitations.ts";
-import { personByEmail } from "../identity/people.ts";
-import { isMemberAddress, organizationById } from "../identity/service.ts";
-import { requireFresh } from "../identity/sessions.ts";
+import {
+  type InvitationRow,
+  isMemberAddress,
+  openInvitationsIn,
+  organizationById,
+  personByEmail,
+  recordAdminAct,
+  requireFresh,
+  revokeInvitation,
+} from "../identity/service.ts";
 import { queueMail } from "../mail/service.ts";
 import { takeInvitationMail } from "./invitation-limits.ts";
 import * as store from "./invitation-store.ts";

@@ -9,7 +9,7 @@ export const managedBindings: Binding[] = [
   bind(contract.createManagedOrganization)({
     handle: async (deps, { caller, body }) => ({
       status: 201,
-      body: await organizations.createOrganization(deps, caller.actor, body),
+      body: await organizations.createManagedOrganization(deps, caller.actor, body),
     }),
   }),
   bind(contract.changeManagedOrganization)({

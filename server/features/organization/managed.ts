@@ -2,13 +2,18 @@ import type { Reader } from "../../kernel/db.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { notFound } from "../../kernel/errors.ts";
 import type { Actor } from "../../kernel/wire.ts";
-import { renameOrganization } from "../identity/administration.ts";
-import { foundOrganization } from "../identity/memberships.ts";
-import { createPerson, personByEmail } from "../identity/people.ts";
-import { ownPlanOf, type PlanName, setPlan } from "../identity/plans.ts";
-import { allOrganizations } from "../identity/service.ts";
+import {
+  allOrganizations,
+  createPerson,
+  foundOrganization,
+  ownPlanOf,
+  type PlanName,
+  personByEmail,
+  renameOrganization,
+  setPlan,
+} from "../identity/service.ts";
 import { recordOperatorAct } from "../operators/service.ts";
-import { issueToken } from "../sign-in/tokens.ts";
+import { issueToken } from "../sign-in/service.ts";
 import type { ManagedOrganization, ManagedOrganizationList } from "./managed-contract.ts";
 import * as store from "./managed-store.ts";
 
@@ -59,7 +64,7 @@ export type NewManagedOrganization = {
 };
 
 /** Creates an organization, its owner where there is no such account yet, and for that one a link to set a password. */
-export async function createOrganization(
+export async function createManagedOrganization(
   deps: Deps,
   actor: Actor,
   input: NewManagedOrganization,

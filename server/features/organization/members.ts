@@ -5,8 +5,15 @@ import type { Deps } from "../../kernel/deps.ts";
 import { AppError, notFound } from "../../kernel/errors.ts";
 import type { RequestInfo } from "../../kernel/request.ts";
 import { OrgRole } from "../identity/contract.ts";
-import { changeRole, endMembership, organizationsOf, roleIn, workIn } from "../identity/memberships.ts";
-import { currentPerson, requireFresh } from "../identity/sessions.ts";
+import {
+  changeRole,
+  currentPerson,
+  endMembership,
+  organizationsOf,
+  requireFresh,
+  roleIn,
+  workIn,
+} from "../identity/service.ts";
 import { findMember, listMembers, type MemberRow } from "./members-store.ts";
 import type { Member } from "./people-contract.ts";
 import { presentMember } from "./present.ts";

@@ -1,6 +1,5 @@
 import { bind } from "../../kernel/binding.ts";
-import { presentSession } from "../identity/session-present.ts";
-import { sessionCookie } from "../identity/sessions.ts";
+import { presentSession, sessionCookie } from "../identity/service.ts";
 import * as acceptance from "./accept.ts";
 import * as invitations from "./invitations.ts";
 import * as members from "./members.ts";

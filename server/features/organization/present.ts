@@ -1,10 +1,8 @@
 import type { Ts } from "../../kernel/clock.ts";
 import { Actor } from "../../kernel/wire.ts";
-import type { Plan } from "../envelopes/plan.ts";
-import type { AdminAuditRow } from "../identity/admin-audit.ts";
+import type { Plan } from "../envelopes/service.ts";
 import { OrgRole } from "../identity/contract.ts";
-import type { InvitationRow } from "../identity/invitations.ts";
-import type { Membership } from "../identity/memberships.ts";
+import type { AdminAuditRow, InvitationRow, Membership } from "../identity/service.ts";
 import type { Preferences } from "./contract.ts";
 import type { MemberRow } from "./members-store.ts";
 import type { Invitation, Member } from "./people-contract.ts";

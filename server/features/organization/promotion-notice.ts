@@ -2,8 +2,7 @@ import type { Tx } from "../../kernel/db.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import type { Actor } from "../../kernel/wire.ts";
 import type { OrgRole } from "../identity/contract.ts";
-import { localeOfPerson, personById } from "../identity/people.ts";
-import { organizationById } from "../identity/service.ts";
+import { localeOfPerson, organizationById, personById } from "../identity/service.ts";
 import { queueMail } from "../mail/service.ts";
 import { listMembers } from "./members-store.ts";
 

@@ -1,5 +1,5 @@
 import { bind } from "../../kernel/binding.ts";
-import { presentSession } from "../identity/session-present.ts";
+import { presentSession } from "../identity/service.ts";
 import { exportAudit as exportAuditRecord } from "./audit-export.ts";
 import { getOrganizationSettings, getPreferences, updatePreferences } from "./contract.ts";
 import { exportAudit } from "./export-contract.ts";

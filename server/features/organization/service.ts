@@ -3,19 +3,28 @@ import type { Json } from "../../kernel/canonical.ts";
 import { decodeCursor, pageOf } from "../../kernel/cursor.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { AppError, invalid, notFound } from "../../kernel/errors.ts";
-import { plans } from "../envelopes/plan.ts";
-import { listAdminActs, recordAdminAct } from "../identity/admin-audit.ts";
-import { foundOrganization, organizationsOf, roleIn, workIn } from "../identity/memberships.ts";
-import { changePerson, personById } from "../identity/people.ts";
-import { planOf } from "../identity/plans.ts";
-import { organizationById } from "../identity/service.ts";
-import { presentSession } from "../identity/session-present.ts";
-import { requireFresh } from "../identity/sessions.ts";
-import { requireStanding } from "../identity/standing.ts";
+import { plans } from "../envelopes/service.ts";
+import {
+  changePerson,
+  foundOrganization,
+  listAdminActs,
+  organizationById,
+  organizationsOf,
+  personById,
+  planOf,
+  presentSession,
+  recordAdminAct,
+  requireFresh,
+  requireStanding,
+  roleIn,
+  workIn,
+} from "../identity/service.ts";
 import type { Preferences } from "./contract.ts";
 import { type OrganizationChange, updateOrganization } from "./members-store.ts";
 import { presentAdminAct, presentPreferences, presentSettings } from "./present.ts";
 import type { OrganizationSettings } from "./settings-contract.ts";
+
+export { createManagedOrganization } from "./managed.ts";
 
 /** The organization itself, and how a person moves between organizations. */
 

@@ -2,8 +2,8 @@ import { toTs } from "../../kernel/clock.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { RetryLater } from "../../kernel/job-runner.ts";
 import { systemActor } from "../../kernel/wire.ts";
-import { appendAudit } from "../envelopes/audit.ts";
-import { recordAdminAct } from "../identity/admin-audit.ts";
+import { appendAudit } from "../envelopes/service.ts";
+import { recordAdminAct } from "../identity/service.ts";
 import { requireTime } from "./garbage.ts";
 import * as store from "./store.ts";
 

@@ -4,13 +4,17 @@ import type { Deps } from "../../kernel/deps.ts";
 import { AppError } from "../../kernel/errors.ts";
 import { matchesTag } from "../../kernel/if-match.ts";
 import { enqueue } from "../../kernel/jobs.ts";
-import { announceEnvelope } from "../envelopes/audit.ts";
 import type { OwnedEnvelope } from "../envelopes/service.ts";
-import { recordAdminAct } from "../identity/admin-audit.ts";
+import { announceEnvelope } from "../envelopes/service.ts";
+import { recordAdminAct } from "../identity/service.ts";
 import { type EnvelopeRetention, LegalHold, type RetentionSettings, retentionTag } from "./contract.ts";
 import { daysNow, dueAt, dueBefore } from "./deletion.ts";
 import { retentionDedupeKey, runRetention } from "./jobs.ts";
 import * as store from "./store.ts";
+
+export { youngMs } from "./garbage.ts";
+export { namedTemplateFiles } from "./names.ts";
+export { namesInUse } from "./names-in-use.ts";
 
 const dayMs = 86_400_000;
 

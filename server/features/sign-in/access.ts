@@ -2,10 +2,20 @@ import { type Ts, toTs } from "../../kernel/clock.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { AppError, notFound } from "../../kernel/errors.ts";
 import { type Actor, maskEmail } from "../../kernel/wire.ts";
-import * as administration from "../identity/administration.ts";
-import { keysChanged } from "../identity/authenticate.ts";
-import { personByEmail } from "../identity/people.ts";
-import { scopesOf } from "../identity/present.ts";
+import {
+  type AnyKey,
+  type AnySession,
+  allKeys,
+  allSessions,
+  endAnySession,
+  endEverySessionOf,
+  keysChanged,
+  makerOf,
+  ownedBy,
+  personByEmail,
+  revokeAnyKey,
+  scopesOf,
+} from "../identity/service.ts";
 import { recordOperatorAct } from "../operators/service.ts";
 import type { Access, ManagedKey, ManagedSession } from "./access-contract.ts";
 import { withdrawTokens } from "./recovery.ts";
@@ -21,13 +31,13 @@ export async function listAccess(
   const user = filter.email === undefined ? undefined : (await personNamed(deps, filter.email)).id;
   const about = { user, organization: filter.organization };
   const [sessions, keys] = await Promise.all([
-    administration.allSessions(deps.db.read, deps, about),
-    administration.allKeys(deps.db.read, deps, about),
+    allSessions(deps.db.read, deps, about),
+    allKeys(deps.db.read, deps, about),
   ]);
   return { sessions: sessions.map(presentSession), keys: keys.map(presentKey) };
 }
 
-function presentSession(row: administration.AnySession): ManagedSession {
+function presentSession(row: AnySession): ManagedSession {
   const { organization, organization_name: name } = row;
   return {
     id: row.id,
@@ -42,8 +52,8 @@ function presentSession(row: administration.AnySession): ManagedSession {
   };
 }
 
-function presentKey(row: administration.AnyKey): ManagedKey {
-  const { email } = administration.makerOf(row.created_by);
+function presentKey(row: AnyKey): ManagedKey {
+  const { email } = makerOf(row.created_by);
   return {
     id: row.id,
     organization: { id: row.organization, name: row.organization_name },
@@ -62,7 +72,7 @@ function presentKey(row: administration.AnyKey): ManagedKey {
 /** @throws AppError `not-found` */
 export async function endSession(deps: Deps, actor: Actor, id: string): Promise<void> {
   await deps.db.tx(async (tx) => {
-    const { user } = await administration.endSession(tx, deps, id);
+    const { user } = await endAnySession(tx, deps, id);
     await recordOperatorAct(tx, deps, { actor, action: "access.session_ended", target: id, data: { user } });
   });
 }
@@ -70,7 +80,7 @@ export async function endSession(deps: Deps, actor: Actor, id: string): Promise<
 /** @throws AppError `not-found` */
 export async function revokeKey(deps: Deps, actor: Actor, id: string): Promise<void> {
   await deps.db.tx(async (tx) => {
-    const { organization } = await administration.revokeKey(tx, deps, id, actor);
+    const { organization } = await revokeAnyKey(tx, deps, id, actor);
     await recordOperatorAct(tx, deps, { actor, action: "access.key_revoked", target: id, data: { organization } });
   });
   deps.events.publish(keysChanged);
@@ -87,10 +97,10 @@ export async function revokeAccess(
 ): Promise<{ sessions: number; keys: number }> {
   const person = await personNamed(deps, email);
   const done = await deps.db.tx(async (tx) => {
-    const sessions = await administration.endSessionsOf(tx, deps, person.id);
+    const sessions = await endEverySessionOf(tx, deps, person.id);
     await withdrawTokens(tx, deps, person);
-    const made = withKeys ? await administration.allKeys(tx, deps, { user: person.id }) : [];
-    for (const { id } of made) await administration.revokeKey(tx, deps, id, actor);
+    const made = withKeys ? await allKeys(tx, deps, { user: person.id }) : [];
+    for (const { id } of made) await revokeAnyKey(tx, deps, id, actor);
     const data = { sessions, keys: made.map(({ id }) => id) };
     await recordOperatorAct(tx, deps, { actor, action: "access.revoked", target: person.id, data });
     return { sessions, keys: made.length };
@@ -111,13 +121,13 @@ export async function recoverOwner(
 ): Promise<{ link: string; expiresAt: Ts; sessionsEnded: number }> {
   const person = await personNamed(deps, email);
   return await deps.db.tx(async (tx) => {
-    const owned = await administration.ownedBy(tx, person);
+    const owned = await ownedBy(tx, person);
     if (owned.length === 0) {
       const detail =
         "This person owns no organization: an owner can help them, or they ask for a new password themselves.";
       throw new AppError("conflict", { detail });
     }
-    const sessionsEnded = await administration.endSessionsOf(tx, deps, person.id);
+    const sessionsEnded = await endEverySessionOf(tx, deps, person.id);
     await withdrawTokens(tx, deps, person);
     const { link } = await issueToken(tx, deps, "password_reset", person.email_lower, null);
     const data = { organizations: owned.map(({ id }) => id), sessionsEnded };

@@ -1,9 +1,8 @@
 import type { Tx } from "../../kernel/db.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import type { RequestInfo } from "../../kernel/request.ts";
+import { presentSession, type SignInMethod, sessionCookie, startSession } from "../identity/service.ts";
 import type { DashboardSession } from "../identity/session-contract.ts";
-import { presentSession } from "../identity/session-present.ts";
-import { type SignInMethod, sessionCookie, startSession } from "../identity/sessions.ts";
 
 /** What every successful sign-in answers: the session, and the cookie that holds its secret. */
 export type SignedIn = { session: DashboardSession; headers: { "set-cookie": string } };

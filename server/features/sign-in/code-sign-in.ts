@@ -2,7 +2,7 @@ import type { Deps } from "../../kernel/deps.ts";
 import { AppError } from "../../kernel/errors.ts";
 import { enqueue } from "../../kernel/jobs.ts";
 import type { RequestInfo } from "../../kernel/request.ts";
-import { personByEmail } from "../identity/people.ts";
+import { personByEmail } from "../identity/service.ts";
 import { begin, noteRefusal, type SignedIn } from "./begin.ts";
 import { closeCode } from "./code-store.ts";
 import { codeLifeMs, issueCode, matchCode, refuseCode } from "./codes.ts";

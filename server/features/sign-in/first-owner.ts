@@ -6,11 +6,14 @@ import type { Deps } from "../../kernel/deps.ts";
 import { AppError } from "../../kernel/errors.ts";
 import { hashSecret, newSecret } from "../../kernel/ids.ts";
 import type { RequestInfo } from "../../kernel/request.ts";
-import { foundOrganization, hasAnyOwner } from "../identity/memberships.ts";
-import { hashPassword } from "../identity/password.ts";
-import { createPerson } from "../identity/people.ts";
-import { startSession } from "../identity/sessions.ts";
-import { checkNewPassword } from "./breach.ts";
+import {
+  checkNewPassword,
+  createPerson,
+  foundOrganization,
+  hasAnyOwner,
+  hashPassword,
+  startSession,
+} from "../identity/service.ts";
 import * as store from "./first-owner-store.ts";
 
 /** The one-time link with which whoever installs the appliance becomes its first owner (contract §15). */

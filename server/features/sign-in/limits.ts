@@ -1,7 +1,7 @@
 import type { Deps } from "../../kernel/deps.ts";
 import { AppError } from "../../kernel/errors.ts";
 import type { RateRule } from "../../kernel/rate-limits.ts";
-import { NoTurn } from "../identity/turns.ts";
+import { NoTurn } from "../identity/service.ts";
 
 /** Limits by address or person (specification, Limits), on top of those by client address in the contract. */
 export const signUps: RateRule = { name: "sign-up-address", points: 5, seconds: 60 * 60 };

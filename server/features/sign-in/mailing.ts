@@ -1,6 +1,6 @@
 import type { Deps } from "../../kernel/deps.ts";
 import type { Commit } from "../../kernel/job-handler.ts";
-import { localeOfPerson, personByEmail } from "../identity/people.ts";
+import { localeOfPerson, personByEmail } from "../identity/service.ts";
 import type { MailContent } from "../mail/contract.ts";
 import { queueForNobody, queueMail } from "../mail/service.ts";
 import type { Asked } from "./jobs.ts";

@@ -1,7 +1,7 @@
 import type { Tx } from "../../kernel/db.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { newId } from "../../kernel/ids.ts";
-import { changePerson, type Person } from "../identity/people.ts";
+import { changePerson, type Person } from "../identity/service.ts";
 import { closeCodes } from "./code-store.ts";
 import { queueSecurityNotice } from "./security-notice.ts";
 import { revokeTokens } from "./token-store.ts";

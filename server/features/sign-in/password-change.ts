@@ -1,14 +1,20 @@
 import type { PersonCaller } from "../../kernel/caller.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { AppError, invalid } from "../../kernel/errors.ts";
-import { endSessionsOf, rotateSession } from "../identity/own-sessions.ts";
-import { hashPassword, verifyPassword } from "../identity/password.ts";
-import { type Person, personById } from "../identity/people.ts";
-import { presentSession } from "../identity/session-present.ts";
-import { requireFresh, sessionCookie } from "../identity/sessions.ts";
-import { requireLiveSession } from "../identity/standing.ts";
+import {
+  checkNewPassword,
+  endSessionsOf,
+  hashPassword,
+  type Person,
+  personById,
+  presentSession,
+  requireFresh,
+  requireLiveSession,
+  rotateSession,
+  sessionCookie,
+  verifyPassword,
+} from "../identity/service.ts";
 import type { SignedIn } from "./begin.ts";
-import { checkNewPassword } from "./breach.ts";
 import { counted, passwordChanges } from "./limits.ts";
 import { replacePassword } from "./new-password.ts";
 

@@ -1,10 +1,7 @@
 import type { Deps } from "../../kernel/deps.ts";
 import { AppError } from "../../kernel/errors.ts";
 import { enqueue } from "../../kernel/jobs.ts";
-import { endSessionsOf } from "../identity/own-sessions.ts";
-import { hashPassword } from "../identity/password.ts";
-import { personByEmail } from "../identity/people.ts";
-import { checkNewPassword } from "./breach.ts";
+import { checkNewPassword, endSessionsOf, hashPassword, personByEmail } from "../identity/service.ts";
 import { mailSignIn } from "./jobs.ts";
 import { resets, take } from "./limits.ts";
 import { replacePassword } from "./new-password.ts";

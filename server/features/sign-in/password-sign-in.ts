@@ -1,9 +1,7 @@
 import type { Deps } from "../../kernel/deps.ts";
 import { AppError } from "../../kernel/errors.ts";
 import type { RequestInfo } from "../../kernel/request.ts";
-import { hashPassword, isOutdated, verifyPassword } from "../identity/password.ts";
-import { changePerson, personByEmail } from "../identity/people.ts";
-import { NoTurn } from "../identity/turns.ts";
+import { changePerson, hashPassword, isOutdated, NoTurn, personByEmail, verifyPassword } from "../identity/service.ts";
 import { begin, noteRefusal, type SignedIn } from "./begin.ts";
 import { beginPasswordTry, forgetTry } from "./tries.ts";
 

@@ -1,4 +1,4 @@
-import type { OwnSession } from "../identity/own-sessions.ts";
+import type { OwnSession } from "../identity/service.ts";
 import type { SessionInfo } from "./contract.ts";
 
 export function presentSessionInfo(row: OwnSession, current: string): SessionInfo {

@@ -1,6 +1,6 @@
 import type { Tx } from "../../kernel/db.ts";
 import type { Deps } from "../../kernel/deps.ts";
-import type { Person } from "../identity/people.ts";
+import type { Person } from "../identity/service.ts";
 import { closeCodes } from "./code-store.ts";
 import { revokeTokens } from "./token-store.ts";
 

@@ -1,7 +1,5 @@
 import { bind } from "../../kernel/binding.ts";
-import { hasAnyOwner } from "../identity/memberships.ts";
-import { presentSession } from "../identity/session-present.ts";
-import { clearedSessionCookie } from "../identity/sessions.ts";
+import { clearedSessionCookie, hasAnyOwner, presentSession } from "../identity/service.ts";
 import { requestSignInCode, signInWithCode } from "./code-sign-in.ts";
 import * as contract from "./contract.ts";
 import { firstOwnerBindings } from "./first-owner-routes.ts";

@@ -1,6 +1,6 @@
 import type { Tx } from "../../kernel/db.ts";
 import type { Deps } from "../../kernel/deps.ts";
-import { localeOfPerson, personById } from "../identity/people.ts";
+import { localeOfPerson, personById } from "../identity/service.ts";
 import type { MailContent } from "../mail/contract.ts";
 import { queueMail } from "../mail/service.ts";
 

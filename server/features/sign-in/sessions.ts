@@ -5,16 +5,16 @@ import type { Deps } from "../../kernel/deps.ts";
 import { notFound } from "../../kernel/errors.ts";
 import type { RequestInfo } from "../../kernel/request.ts";
 import {
+  changePerson,
   endOwnSession,
   endSessionOf,
   endSessionsOf,
   type OwnSession,
+  presentSession,
   purgeSessions,
   sessionsOf,
-} from "../identity/own-sessions.ts";
-import { changePerson } from "../identity/people.ts";
+} from "../identity/service.ts";
 import type { DashboardSession } from "../identity/session-contract.ts";
-import { presentSession } from "../identity/session-present.ts";
 import { deleteCodesBefore } from "./code-store.ts";
 import type { SessionInfo } from "./contract.ts";
 import { presentSessionInfo } from "./present.ts";

@@ -6,12 +6,15 @@ import { AppError } from "../../kernel/errors.ts";
 import { hashSecret } from "../../kernel/ids.ts";
 import { enqueue } from "../../kernel/jobs.ts";
 import type { RequestInfo } from "../../kernel/request.ts";
-import { hasOpenInvitation } from "../identity/invitations.ts";
-import { hashPassword } from "../identity/password.ts";
-import { createPerson, personByEmail } from "../identity/people.ts";
-import { cookieOf } from "../identity/sessions.ts";
+import {
+  checkNewPassword,
+  cookieOf,
+  createPerson,
+  hashPassword,
+  hasOpenInvitation,
+  personByEmail,
+} from "../identity/service.ts";
 import { begin, noteRefusal, type SignedIn } from "./begin.ts";
-import { checkNewPassword } from "./breach.ts";
 import { closeCode, closeCodes } from "./code-store.ts";
 import { codeLifeMs, codesOfDay, issueCode, matchCode, refuseCode } from "./codes.ts";
 import { mailSignIn } from "./jobs.ts";

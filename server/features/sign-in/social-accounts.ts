@@ -1,7 +1,7 @@
 import type { Tx } from "../../kernel/db.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import type { RequestInfo } from "../../kernel/request.ts";
-import { createPerson, personByEmail } from "../identity/people.ts";
+import { createPerson, personByEmail } from "../identity/service.ts";
 import { begin, type SignedIn } from "./begin.ts";
 import { queueSecurityNotice } from "./security-notice.ts";
 import { maySignUp } from "./sign-up.ts";

@@ -3,8 +3,7 @@ import type { Reader } from "../../kernel/db.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { AppError } from "../../kernel/errors.ts";
 import type { RequestInfo } from "../../kernel/request.ts";
-import { declineRecipient } from "../envelopes/progress.ts";
-import { versionOf } from "../envelopes/service.ts";
+import { declineRecipient, versionOf } from "../envelopes/service.ts";
 import type { SigningResult } from "./contract.ts";
 import { loadSigner, redirectOf, requireTurn, requireVerified, type Signer } from "./signer.ts";
 

@@ -6,7 +6,7 @@ import { enqueue } from "../../kernel/jobs.ts";
 import { limitFailures, requireLeft } from "../../kernel/rate-limits.ts";
 import type { RequestInfo } from "../../kernel/request.ts";
 import { inviteRecipient } from "../envelopes/jobs.ts";
-import { loadEnvelope } from "../envelopes/progress.ts";
+import { loadEnvelope } from "../envelopes/service.ts";
 import type { SigningExchange } from "./contract.ts";
 import { otpStateOf } from "./present.ts";
 import { localeOf, standingOf } from "./signer.ts";

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { ownMember, recordOf } from "../../kernel/record.ts";
 import { FieldValue } from "../envelopes/contract.ts";
-import type { EnvelopeRow, RecipientRow } from "../envelopes/progress.ts";
+import type { EnvelopeRow, RecipientRow } from "../envelopes/service.ts";
 import { FieldInput, isField, type PlacedField } from "../templates/contract.ts";
 import type { PublishedVersion } from "../templates/service.ts";
 import type { SigningField } from "./contract.ts";

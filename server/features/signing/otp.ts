@@ -6,9 +6,8 @@ import { AppError } from "../../kernel/errors.ts";
 import { newId } from "../../kernel/ids.ts";
 import type { RequestInfo } from "../../kernel/request.ts";
 import { type Json, maskEmail } from "../../kernel/wire.ts";
-import { appendAudit } from "../envelopes/audit.ts";
 import type { AuditType } from "../envelopes/audit-contract.ts";
-import { markVerified } from "../envelopes/progress.ts";
+import { appendAudit, markVerified } from "../envelopes/service.ts";
 import { queueMail } from "../mail/service.ts";
 import * as codes from "./code-store.ts";
 import {

@@ -1,7 +1,7 @@
 import type { Reader } from "../../kernel/db.ts";
 import { hashSecret } from "../../kernel/ids.ts";
-import { loadEnvelope } from "../envelopes/progress.ts";
-import type { OutlivedCheck } from "../mail/outlived.ts";
+import { loadEnvelope } from "../envelopes/service.ts";
+import type { OutlivedCheck } from "../mail/service.ts";
 import * as codes from "./code-store.ts";
 import { isLive, standingOf } from "./signer.ts";
 import { actionRefusal, codeRefusal } from "./state.ts";

@@ -1,5 +1,5 @@
 import { maskEmail } from "../../kernel/wire.ts";
-import type { RecipientRow } from "../envelopes/progress.ts";
+import type { RecipientRow } from "../envelopes/service.ts";
 import { maskPhone } from "./codes.ts";
 import type { Attachment, OtpState } from "./contract.ts";
 import { needsCode } from "./state.ts";

@@ -1,10 +1,9 @@
 import type { Deps } from "../../kernel/deps.ts";
 import { enqueue } from "../../kernel/jobs.ts";
 import type { Remember } from "../../kernel/request.ts";
-import { type By, markResent } from "../envelopes/actions.ts";
 import type { Recipient } from "../envelopes/contract.ts";
 import { inviteRecipient } from "../envelopes/jobs.ts";
-import { presentRecipient } from "../envelopes/present.ts";
+import { type By, markResent, presentRecipient } from "../envelopes/service.ts";
 import { unlock } from "./code-store.ts";
 import { revokeLinks } from "./store.ts";
 

@@ -6,16 +6,17 @@ import type { Reader } from "../../kernel/db.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { ownMember, recordOf } from "../../kernel/record.ts";
 import { FieldValue } from "../envelopes/contract.ts";
-import { loadEnvelope, storeRevision } from "../envelopes/progress.ts";
-import { versionOf } from "../envelopes/service.ts";
+import { loadEnvelope, storeRevision, versionOf } from "../envelopes/service.ts";
 import type { AttachmentType, PlacedField } from "../templates/contract.ts";
-import { type DrawnValue, fieldDrawings } from "../templates/drawings.ts";
+import { type DrawnValue, fieldDrawings } from "../templates/service.ts";
 import { type AcceptedConsent, builtInConsent, consentHash } from "./consent.ts";
 import { placedFields } from "./fields.ts";
 import { StoredSignature } from "./signatures.ts";
 import { newestRevision } from "./signer.ts";
 import * as store from "./store.ts";
 import type { AttachmentRow, SubmissionRow } from "./tables.ts";
+
+export { signatureHash } from "./signatures.ts";
 
 /** What other features need of signing: the revisions it draws, and the record of who signed how. */
 

@@ -4,9 +4,14 @@ import { AppError } from "../../kernel/errors.ts";
 import { ownMember } from "../../kernel/record.ts";
 import type { RequestInfo } from "../../kernel/request.ts";
 import { maskEmail } from "../../kernel/wire.ts";
-import { markViewed } from "../envelopes/progress.ts";
-import { actorOf } from "../envelopes/sender.ts";
-import { filenameOf, requireDocuments, type StoredDocument, versionOf } from "../envelopes/service.ts";
+import {
+  actorOf,
+  filenameOf,
+  markViewed,
+  requireDocuments,
+  type StoredDocument,
+  versionOf,
+} from "../envelopes/service.ts";
 import { organizationById } from "../identity/service.ts";
 import type { PublishedVersion } from "../templates/service.ts";
 import { consentFor } from "./consent.ts";

@@ -3,7 +3,7 @@ import type { Ts } from "../../kernel/clock.ts";
 import type { Reader } from "../../kernel/db.ts";
 import { AppError } from "../../kernel/errors.ts";
 import type { Actor } from "../../kernel/wire.ts";
-import { type EnvelopeRecord, type EnvelopeRow, loadEnvelope, type RecipientRow } from "../envelopes/progress.ts";
+import { type EnvelopeRecord, type EnvelopeRow, loadEnvelope, type RecipientRow } from "../envelopes/service.ts";
 import { actionRefusal, needsCode, type Standing } from "./state.ts";
 import * as store from "./store.ts";
 import type { SessionRow } from "./tables.ts";

@@ -2,7 +2,7 @@ import { type ProblemError, pointer } from "../../kernel/problem.ts";
 import { ownMember } from "../../kernel/record.ts";
 import type { AttachmentValue, FieldValue } from "../envelopes/contract.ts";
 import type { FieldInput, PlacedField } from "../templates/contract.ts";
-import { checkFieldInput, computeFormulas, isEmpty, requiredErrors, visibleFields } from "../templates/values.ts";
+import { checkFieldInput, computeFormulas, isEmpty, requiredErrors, visibleFields } from "../templates/service.ts";
 import type { SubmitSigning } from "./contract.ts";
 import { initialValue, isAutomatic, isReadOnly } from "./fields.ts";
 import { type ReadSignature, readSignature } from "./signatures.ts";

@@ -19,6 +19,10 @@ import type {
 import { definitionOf, pagesOf, presentTemplate, warningsOf } from "./present.ts";
 import * as store from "./store.ts";
 
+export { type DrawnValue, fieldDrawings, staticDrawings } from "./drawings.ts";
+export { surelyFits } from "./text-fit.ts";
+export { checkFieldInput, checkVariables, computeFormulas, isEmpty, requiredErrors, visibleFields } from "./values.ts";
+
 export async function createTemplate(
   deps: Deps,
   organization: string,

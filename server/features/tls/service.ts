@@ -4,7 +4,7 @@ import type { Tx } from "../../kernel/db.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { AppError } from "../../kernel/errors.ts";
 import type { Actor } from "../../kernel/wire.ts";
-import { readPkcs12 } from "../keys/given-certificates.ts";
+import { readPkcs12 } from "../keys/service.ts";
 import type { OperatorAction } from "../operators/contract.ts";
 import { recordOperatorAct } from "../operators/service.ts";
 import { leaveOrder } from "./acme-store.ts";
@@ -14,6 +14,10 @@ import type { TlsCertificate, TlsState } from "./contract.ts";
 import type { ServedPair, TlsKeeper } from "./keeper.ts";
 import { makeRequest } from "./own-authority.ts";
 import { fingerprintOf } from "./store.ts";
+
+export { acmeHealth, nearEndDays } from "./acme-findings.ts";
+export type { ServedPair } from "./keeper.ts";
+export { peekTls } from "./peek.ts";
 
 /** What administrators do about the certificate that clients see. Each act is in the operators' audit before it takes effect. */
 

@@ -10,7 +10,7 @@ import { syncFolder } from "../../kernel/durable.ts";
 import { AppError } from "../../kernel/errors.ts";
 import { type SnapshotName, snapshotFile } from "../../kernel/snapshots.ts";
 import { storageFault } from "../../kernel/storage-fault.ts";
-import { fsck } from "../evidence/fsck.ts";
+import { fsck } from "../evidence/service.ts";
 import { checkOperatorChain } from "../operators/service.ts";
 import { readMaintenance, waitAlone, writeMaintenance } from "./maintenance.ts";
 

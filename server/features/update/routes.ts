@@ -1,11 +1,11 @@
 import type { RunningHost } from "../../feature.ts";
+import { createBell, pingMs } from "../../kernel/bell.ts";
 import { type Binding, bind } from "../../kernel/binding.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import type { ServerSentEvent } from "../../kernel/endpoint.ts";
 import { AppError } from "../../kernel/errors.ts";
 import type { Actor } from "../../kernel/wire.ts";
 import { version } from "../../version.ts";
-import { createBell, pingMs } from "../envelopes/bell.ts";
 import {
   endMaintenance,
   endProcess,

@@ -1,5 +1,5 @@
 import type { Deps } from "../../kernel/deps.ts";
-import { derOf } from "../evidence/pem.ts";
+import { derOf } from "../../kernel/pem.ts";
 import { authorities, sealSigner } from "../keys/service.ts";
 import { checkOperatorChain } from "../operators/service.ts";
 import type { SelfTestFailure } from "./contract.ts";

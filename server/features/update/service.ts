@@ -1,10 +1,10 @@
 import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { z } from "zod";
+import { createBell } from "../../kernel/bell.ts";
 import type { ServerSentEvent } from "../../kernel/endpoint.ts";
 import { AppError } from "../../kernel/errors.ts";
 import { version } from "../../version.ts";
-import { createBell } from "../envelopes/bell.ts";
 import { readBundle } from "./bundle.ts";
 import { checkFits, thisPlatform } from "./checks.ts";
 import type { UpdateFacts, UpdateProgress, UpdateRun, UpdateState } from "./contract.ts";

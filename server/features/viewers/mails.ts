@@ -1,9 +1,15 @@
 import type { Tx } from "../../kernel/db.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import type { ViewerNews } from "../envelopes/jobs.ts";
-import { type EnvelopeRow, loadEnvelope } from "../envelopes/progress.ts";
-import { mailHead, senderName } from "../envelopes/sender.ts";
-import { markInvited, type ViewerRow, viewerOf } from "../envelopes/watching.ts";
+import {
+  type EnvelopeRow,
+  loadEnvelope,
+  mailHead,
+  markInvited,
+  senderName,
+  type ViewerRow,
+  viewerOf,
+} from "../envelopes/service.ts";
 import { queueMail } from "../mail/service.ts";
 import { mintLink } from "./tokens.ts";
 

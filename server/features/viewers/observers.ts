@@ -1,7 +1,7 @@
 import { enqueue } from "../../kernel/jobs.ts";
 import type { AuditType } from "../envelopes/audit-contract.ts";
 import { inviteViewer, tellViewers, type ViewerNews } from "../envelopes/jobs.ts";
-import type { AuditObserver } from "../envelopes/observers.ts";
+import type { AuditObserver } from "../envelopes/service.ts";
 
 /** How it ended: the sealed file is there, or there will be none. */
 const newsOf: Partial<Record<AuditType, ViewerNews>> = {

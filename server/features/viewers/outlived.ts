@@ -1,6 +1,6 @@
 import { hashSecret } from "../../kernel/ids.ts";
-import { viewerOf } from "../envelopes/watching.ts";
-import type { OutlivedCheck } from "../mail/outlived.ts";
+import { viewerOf } from "../envelopes/service.ts";
+import type { OutlivedCheck } from "../mail/service.ts";
 import * as store from "./store.ts";
 
 /** Why a viewer's link is of no use any more: to be asked before its mail is delivered. */

@@ -1,5 +1,4 @@
-import type { EnvelopeRow } from "../envelopes/progress.ts";
-import type { Watched } from "../envelopes/watching.ts";
+import type { EnvelopeRow, Watched } from "../envelopes/service.ts";
 import type { ViewerEnvelope } from "./contract.ts";
 
 /** What the viewer could have of the document, were it allowed. */

@@ -1,6 +1,6 @@
 import { type Binding, bind } from "../../kernel/binding.ts";
 import { pdf } from "../../kernel/wire.ts";
-import { lastSeen } from "../envelopes/stream.ts";
+import { lastSeen } from "../envelopes/service.ts";
 import * as contract from "./contract.ts";
 import { exchangeToken, viewerDocument, viewerEnvelope } from "./service.ts";
 import { followAsViewer } from "./stream.ts";

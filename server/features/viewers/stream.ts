@@ -1,10 +1,9 @@
+import { createBell, pingMs } from "../../kernel/bell.ts";
 import type { ViewerCaller } from "../../kernel/caller.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import type { ServerSentEvent } from "../../kernel/endpoint.ts";
 import type { RequestInfo } from "../../kernel/request.ts";
-import { envelopeTopic } from "../envelopes/audit.ts";
-import { createBell, pingMs } from "../envelopes/bell.ts";
-import { loadEnvelope } from "../envelopes/progress.ts";
+import { envelopeTopic, loadEnvelope } from "../envelopes/service.ts";
 import type { ViewerUpdate } from "./contract.ts";
 
 /**

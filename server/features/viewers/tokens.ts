@@ -3,7 +3,7 @@ import type { Reader, Tx } from "../../kernel/db.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { AppError } from "../../kernel/errors.ts";
 import { checksumOk, hashSecret, newSecret } from "../../kernel/ids.ts";
-import { viewerOf, type Watched } from "../envelopes/watching.ts";
+import { viewerOf, type Watched } from "../envelopes/service.ts";
 import * as store from "./store.ts";
 
 /** Link and access tokens of viewers (contract §13). */

@@ -5,7 +5,7 @@ import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
 import type { Deps } from "../../kernel/deps.ts";
 import { invalid } from "../../kernel/errors.ts";
-import { passwordLength } from "../identity/contract.ts";
+import { passwordLength } from "./contract.ts";
 
 /** Whether a new password is known from a breach (specification, Dashboard sign-in): the look-up learns five characters of its SHA-1. */
 

@@ -1,0 +1,2 @@
+export { issueFirstOwnerLink } from "./first-owner.ts";
+export { issueToken } from "./tokens.ts";
