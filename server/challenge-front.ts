@@ -1,7 +1,7 @@
 import { createServer as createHttp, type IncomingMessage, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { createSecureContext, createServer as createTls } from "node:tls";
-import type { Challenges } from "./features/tls/challenges.ts";
+import type { Challenges } from "./features/tls/acme/challenges.ts";
 import { answerProblem, answerRefused } from "./front-problems.ts";
 import { AppError } from "./kernel/errors.ts";
 import { newId } from "./kernel/ids.ts";

@@ -2,8 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Server as NetServer, Socket } from "node:net";
 import { AppError } from "./kernel/errors.ts";
 import { newId } from "./kernel/ids.ts";
-import type { ErrorCode } from "./kernel/problem.ts";
-import { problemKinds } from "./kernel/problem.ts";
+import { type ErrorCode, problemKinds } from "./kernel/problem.ts";
 import { languageOf, problemOf } from "./kernel/problem-document.ts";
 import { type Language, readersLanguage } from "./kernel/readers-language.ts";
 

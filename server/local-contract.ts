@@ -1,6 +1,6 @@
 import { endpoints as appliance } from "./features/appliance/contract.ts";
 import { endpoints as backup } from "./features/backup/contract.ts";
-import { anchorsEndpoints } from "./features/evidence/anchors-contract.ts";
+import { anchorsEndpoints } from "./features/evidence/anchors/managed-contract.ts";
 import { keysEndpoints } from "./features/keys/managed-contract.ts";
 import { mailEndpoints } from "./features/mail/queue-contract.ts";
 import { endpoints as operators } from "./features/operators/contract.ts";

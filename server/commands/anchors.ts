@@ -1,5 +1,9 @@
-import { listManagedAnchors, type ManagedAnchors, resumeAnchors } from "../features/evidence/anchors-contract.ts";
-import { readAnchors, resumeHeldAnchors } from "../features/evidence/managed-anchors.ts";
+import { readAnchors, resumeHeldAnchors } from "../features/evidence/anchors/managed.ts";
+import {
+  listManagedAnchors,
+  type ManagedAnchors,
+  resumeAnchors,
+} from "../features/evidence/anchors/managed-contract.ts";
 import { findingTexts } from "../features/health/finding-texts.ts";
 import { type Command, type CommandContext, print, table, UsageError } from "./command.ts";
 import { entryOf } from "./list.ts";

@@ -1,7 +1,7 @@
 import { setPriority } from "node:os";
 import type { Config } from "../config.ts";
 import type { WalkAnswer } from "../features/backup/contract.ts";
-import { fsck } from "../features/evidence/fsck.ts";
+import { fsck } from "../features/evidence/fsck/fsck.ts";
 import { createLog } from "../kernel/log.ts";
 import { openDeps } from "../open-deps.ts";
 

@@ -7,7 +7,7 @@ import type { Manifest } from "../features/backup/manifest.ts";
 import { openAsRecipient } from "../features/backup/opened.ts";
 import { giveToOwner, RestoreRefused, restoreBackup } from "../features/backup/restore.ts";
 import { openTarget, type Target } from "../features/backup/target.ts";
-import { fsck } from "../features/evidence/fsck.ts";
+import { fsck } from "../features/evidence/fsck/fsck.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { guardClock, thisMachine } from "../kernel/guarded-clock.ts";
 import { operator } from "./backup.ts";

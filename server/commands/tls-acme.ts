@@ -9,7 +9,7 @@ import {
   replaceAcmeKey,
   setUpAcme,
   turnOffAcme,
-} from "../features/tls/acme-contract.ts";
+} from "../features/tls/acme/contract.ts";
 import { callLocal, type LocalAddress } from "../local-client.ts";
 import { type CommandContext, optional, print, required, table, UsageError } from "./command.ts";
 import { readSecret } from "./secret.ts";

@@ -2,7 +2,8 @@ import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import path from "node:path";
-import type { Pins } from "../features/evidence/bundle.ts";
+import type { Pins } from "../features/evidence/bundle/check.ts";
+import { ZipError } from "../features/evidence/bundle/zip.ts";
 import type { Step } from "../features/evidence/verify.ts";
 import {
   type FileReport,
@@ -11,7 +12,6 @@ import {
   verifyBundle,
   verifyFile,
 } from "../features/evidence/verify-file.ts";
-import { ZipError } from "../features/evidence/zip.ts";
 import { AnchorKeys } from "../features/keys/contract.ts";
 import { systemClock } from "../kernel/clock.ts";
 import type { Deps } from "../kernel/deps.ts";

@@ -16,9 +16,9 @@ import {
 import { type Appliance, startAppliance } from "../../server/compose.ts";
 import { loadConfig } from "../../server/config.ts";
 import { Envelope } from "../../server/features/envelopes/contract.ts";
-import { anchorNow } from "../../server/features/evidence/anchoring.ts";
+import { anchorNow } from "../../server/features/evidence/anchors/signing.ts";
+import { appendLeaf } from "../../server/features/evidence/anchors/tree.ts";
 import type { Leaf } from "../../server/features/evidence/contract.ts";
-import { appendLeaf } from "../../server/features/evidence/tree.ts";
 import { createApiKey, createOrganization } from "../../server/features/identity/service.ts";
 import { listMail } from "../../server/features/mail/service.ts";
 import { SigningExchange, SigningView } from "../../server/features/signing/contract.ts";

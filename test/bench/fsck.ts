@@ -7,7 +7,7 @@ import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { loadConfig } from "../../server/config.ts";
-import { fsck } from "../../server/features/evidence/fsck.ts";
+import { fsck } from "../../server/features/evidence/fsck/fsck.ts";
 import { createLog } from "../../server/kernel/log.ts";
 import { openDeps } from "../../server/open-deps.ts";
 import { median } from "./median.ts";

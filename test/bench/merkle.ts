@@ -9,8 +9,8 @@ import {
   nodesOf,
   siblingsOf,
   verifyInclusion,
-} from "../../server/features/evidence/merkle.ts";
-import { sha256 } from "../../server/features/evidence/tree.ts";
+} from "../../server/features/evidence/anchors/merkle.ts";
+import { sha256 } from "../../server/features/evidence/anchors/tree.ts";
 import { median } from "./median.ts";
 import type { BenchResult } from "./seal.ts";
 

@@ -13,7 +13,7 @@ import { type Config, loadConfig } from "../../server/config.ts";
 import { testSign } from "../../server/features/keys/ceremony.ts";
 import { sealedColumns } from "../../server/features/keys/sealed-columns.ts";
 import { listMail } from "../../server/features/mail/service.ts";
-import { replaceAcme } from "../../server/features/tls/acme-store.ts";
+import { replaceAcme } from "../../server/features/tls/acme/store.ts";
 import type { Deps } from "../../server/kernel/deps.ts";
 import { defineJob, enqueue } from "../../server/kernel/jobs.ts";
 import { createLog } from "../../server/kernel/log.ts";
@@ -180,8 +180,8 @@ test("every column that is sealed is known, in the sources and in a database in 
     "features/keys/rotation.ts",
     "features/keys/service.ts",
     "features/mail/service.ts",
-    "features/sign-in/social.ts",
-    "features/tls/acme-store.ts",
+    "features/sign-in/social/social.ts",
+    "features/tls/acme/store.ts",
     "kernel/db.ts",
     "kernel/idempotency.ts",
     "kernel/master-key.ts",

@@ -13,7 +13,7 @@ import { finding } from "../../server/features/health/service.ts";
 import { remedies } from "../../server/features/keys/unavailable.ts";
 import { heldReasons } from "../../server/features/mail/contract.ts";
 import { mailRemedies } from "../../server/features/mail/remedies.ts";
-import { acmeTexts } from "../../server/features/tls/acme-texts.ts";
+import { acmeTexts } from "../../server/features/tls/acme/texts.ts";
 import { warningTexts } from "../../server/features/tls/warning-texts.ts";
 import { problemKinds } from "../../server/kernel/problem.ts";
 

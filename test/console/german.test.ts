@@ -7,7 +7,7 @@ import path from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { endDrill, endRun, insertDrill, insertRun } from "../../server/features/backup/store.ts";
-import { holdAnchors } from "../../server/features/evidence/anchor-hold.ts";
+import { holdAnchors } from "../../server/features/evidence/anchors/hold.ts";
 import { installCertificate } from "../../server/features/tls/contract.ts";
 import { makeUpdateFolder } from "../../server/features/update/installation.ts";
 import { appendHistory, type Journal } from "../../server/features/update/journal.ts";

@@ -8,7 +8,7 @@ import { applianceContext } from "../../server/features/backup/opened.ts";
 import { unwrapBackupKey } from "../../server/features/backup/recipient.ts";
 import { fileKey } from "../../server/features/backup/sealed-file.ts";
 import { AuditType } from "../../server/features/envelopes/audit-contract.ts";
-import { fsckCodes } from "../../server/features/evidence/fsck-codes.ts";
+import { fsckCodes } from "../../server/features/evidence/fsck/codes.ts";
 import { adminActions } from "../../server/features/identity/admin-audit.ts";
 import { sealedColumns } from "../../server/features/keys/sealed-columns.ts";
 import { operatorActions } from "../../server/features/operators/contract.ts";

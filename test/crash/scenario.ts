@@ -7,7 +7,7 @@ import { createClient } from "../../server/commands/demo/client.ts";
 import { publishTemplate } from "../../server/commands/demo/main-job.ts";
 import { loadConfig } from "../../server/config.ts";
 import { AuditTrail } from "../../server/features/envelopes/audit-contract.ts";
-import { fsck } from "../../server/features/evidence/fsck.ts";
+import { fsck } from "../../server/features/evidence/fsck/fsck.ts";
 import { createApiKey, createOrganization } from "../../server/features/identity/service.ts";
 import { listMail } from "../../server/features/mail/service.ts";
 import { createLog } from "../../server/kernel/log.ts";

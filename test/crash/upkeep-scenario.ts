@@ -7,7 +7,7 @@ import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as delay } from "node:timers/promises";
 import { loadConfig } from "../../server/config.ts";
-import { fsck } from "../../server/features/evidence/fsck.ts";
+import { fsck } from "../../server/features/evidence/fsck/fsck.ts";
 import { createLog } from "../../server/kernel/log.ts";
 import { openDeps } from "../../server/open-deps.ts";
 import { sealedEnvelope } from "../features/evidence/bundle-support.ts";

@@ -7,7 +7,7 @@ import type { Browser, CDPSession, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { buildApps } from "../../scripts/build-apps.ts";
-import { anchorNow } from "../../server/features/evidence/anchoring.ts";
+import { anchorNow } from "../../server/features/evidence/anchors/signing.ts";
 import { entryHash } from "../../server/features/evidence/certificate-check.ts";
 import { type CertificateMatch, VerifyResult } from "../../server/features/evidence/contract.ts";
 import { seal } from "../../workers/seal/seal.ts";

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from "vitest";
-import { anchorNow } from "../../server/features/evidence/anchoring.ts";
-import { fsck } from "../../server/features/evidence/fsck.ts";
+import { anchorNow } from "../../server/features/evidence/anchors/signing.ts";
+import { fsck } from "../../server/features/evidence/fsck/fsck.ts";
 import {
   auditOf,
   enter,

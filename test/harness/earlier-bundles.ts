@@ -3,9 +3,9 @@ import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { inflateRawSync } from "node:zlib";
 import { z } from "zod";
-import type { Pins } from "../../server/features/evidence/bundle.ts";
-import { pemsIn } from "../../server/features/evidence/bundle-read.ts";
-import { readZip } from "../../server/features/evidence/zip.ts";
+import type { Pins } from "../../server/features/evidence/bundle/check.ts";
+import { pemsIn } from "../../server/features/evidence/bundle/read.ts";
+import { readZip } from "../../server/features/evidence/bundle/zip.ts";
 import { AnchorKeys } from "../../server/features/keys/contract.ts";
 
 /** What whole appliances of earlier versions handed out (`make-evidence-fixtures.ts`, `make-flip-fixtures.ts`). */

@@ -2,7 +2,7 @@ import "../../server/node-version.ts";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { degrees, PDFDocument, StandardFonts } from "pdf-lib";
-import { anchorNow } from "../../server/features/evidence/anchoring.ts";
+import { anchorNow } from "../../server/features/evidence/anchors/signing.ts";
 import { sealedEnvelope } from "../features/evidence/bundle-support.ts";
 import { items, movableClock, publishTemplate } from "../features/signing/flow.ts";
 import { samplePdf, variant } from "../workers/pdf/samples.ts";

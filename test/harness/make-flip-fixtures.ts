@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { examinePdf, examineToken } from "../../apps/shared/validation/examine.ts";
-import { checkBundle } from "../../server/features/evidence/bundle.ts";
+import { checkBundle } from "../../server/features/evidence/bundle/check.ts";
 import { bundlesAt, earlierBundles } from "./earlier-bundles.ts";
 
 /**

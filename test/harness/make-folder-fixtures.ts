@@ -3,7 +3,7 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { z } from "zod";
-import { anchorNow } from "../../server/features/evidence/anchoring.ts";
+import { anchorNow } from "../../server/features/evidence/anchors/signing.ts";
 import { sealedEnvelope } from "../features/evidence/bundle-support.ts";
 import { startSmtpSink } from "../features/mail/sink.ts";
 import {

@@ -30,7 +30,7 @@ test("a release holds what runs: Node, the server, its threads, its pages and it
       "bin/node",
       "server/main.ts",
       "server/kernel/blob-check-thread.ts",
-      "server/features/keys/token-thread.ts",
+      "server/features/keys/pkcs11/token-thread.ts",
       "workers/tasks.ts",
       "workers/typst/certificate.typ",
       "workers/typst/fonts.conf",

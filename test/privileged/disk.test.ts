@@ -14,7 +14,7 @@ import {
   waitForSeal,
 } from "../../server/commands/demo/main-job.ts";
 import { getStatus } from "../../server/features/appliance/status-contract.ts";
-import { fsck } from "../../server/features/evidence/fsck.ts";
+import { fsck } from "../../server/features/evidence/fsck/fsck.ts";
 import { getChecks } from "../../server/features/health/contract.ts";
 import { listMail } from "../../server/features/mail/service.ts";
 import { administrator } from "../harness/admin.ts";

@@ -14,7 +14,7 @@ import {
   waitForSeal,
 } from "../../server/commands/demo/main-job.ts";
 import { startAppliance as compose } from "../../server/compose.ts";
-import { fsck } from "../../server/features/evidence/fsck.ts";
+import { fsck } from "../../server/features/evidence/fsck/fsck.ts";
 import { listMail } from "../../server/features/mail/service.ts";
 import { createLog } from "../../server/kernel/log.ts";
 import { startAppliance, type TestAppliance } from "../harness/appliance.ts";

@@ -1,17 +1,17 @@
 import "../../shared/validation/platform.ts";
 import { z } from "zod";
-import { toHex } from "../../../server/features/evidence/anchor.ts";
+import { toHex } from "../../../server/features/evidence/anchors/anchor.ts";
 import {
   type BundleReport,
   checkBundle,
   type Pins,
   unreadableBundle,
-} from "../../../server/features/evidence/bundle.ts";
-import { attachmentsFolder, bundleFiles } from "../../../server/features/evidence/bundle-contents.ts";
-import { pemsIn } from "../../../server/features/evidence/bundle-read.ts";
+} from "../../../server/features/evidence/bundle/check.ts";
+import { attachmentsFolder, bundleFiles } from "../../../server/features/evidence/bundle/contents.ts";
+import { pemsIn } from "../../../server/features/evidence/bundle/read.ts";
+import { readZip, ZipError } from "../../../server/features/evidence/bundle/zip.ts";
 import { sha256 } from "../../../server/features/evidence/verify.ts";
 import type { FindingValues } from "../../../server/features/evidence/words.ts";
-import { readZip, ZipError } from "../../../server/features/evidence/zip.ts";
 import { type AnchorKey, AnchorKeys } from "../../../server/features/keys/contract.ts";
 import { examinePdf, examineToken } from "../../shared/validation/examine.ts";
 import { drawReport, element } from "./report.ts";

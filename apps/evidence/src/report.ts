@@ -1,4 +1,4 @@
-import type { BundleReport, Pins } from "../../../server/features/evidence/bundle.ts";
+import type { BundleReport, Pins } from "../../../server/features/evidence/bundle/check.ts";
 import { keysUnder, type Step } from "../../../server/features/evidence/verify.ts";
 import { findingText, findingWords } from "../../../server/features/evidence/words.ts";
 import { type PageLanguage, pageWords } from "./words.ts";

@@ -1,4 +1,4 @@
-import type { BundleVerdict } from "../../../server/features/evidence/bundle.ts";
+import type { BundleVerdict } from "../../../server/features/evidence/bundle/check.ts";
 
 /** The words of the page; those of the checks stand with the checks. */
 

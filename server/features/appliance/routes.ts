@@ -1,6 +1,5 @@
 import type { RunningHost } from "../../feature.ts";
-import type { Binding } from "../../kernel/binding.ts";
-import { bind } from "../../kernel/binding.ts";
+import { type Binding, bind } from "../../kernel/binding.ts";
 import { getChecks } from "../health/contract.ts";
 import { giveTokenPin } from "../keys/managed-contract.ts";
 import { runChecks } from "./checks.ts";

@@ -1,15 +1,12 @@
-import type { ProblemError } from "../../kernel/problem.ts";
-import { pointer } from "../../kernel/problem.ts";
+import { type ProblemError, pointer } from "../../kernel/problem.ts";
+import type { Field, Role, VariableValue, Warning } from "../templates/contract.ts";
 import {
-  type Field,
-  isField,
-  type Role,
+  checkFieldInput,
+  checkVariables,
+  type PublishedVersion,
+  placedFields,
   rolesWithoutSignature,
-  type VariableValue,
-  type Warning,
-} from "../templates/contract.ts";
-import type { PublishedVersion } from "../templates/service.ts";
-import { checkFieldInput, checkVariables } from "../templates/service.ts";
+} from "../templates/service.ts";
 import type { CreateEnvelope, RecipientInput } from "./contract.ts";
 
 /** What the schema of CreateEnvelope cannot say. Pure: each check answers with all errors that it finds. */
@@ -109,8 +106,8 @@ export function checkAgainstVersion(input: CreateEnvelope, version: PublishedVer
 }
 
 /** What is allowed and seldom meant. */
-export function versionWarnings({ roles, content }: PublishedVersion): Warning[] {
-  return rolesWithoutSignature({ roles, items: content.items }).map(({ name }) => ({
+export function versionWarnings(version: PublishedVersion): Warning[] {
+  return rolesWithoutSignature(version).map(({ name }) => ({
     code: "no-signature-field",
     message: `Role \`${name}\` has no field for a signature or initials: nothing in the document shows that this person signed.`,
   }));
@@ -155,7 +152,7 @@ const neverPrefilled: ReadonlySet<Field["type"]> = new Set([
 ]);
 
 function checkPrefilled(values: CreateEnvelope["values"], version: PublishedVersion): ProblemError[] {
-  const fields = version.content.items.filter(isField);
+  const fields = placedFields(version);
   return Object.entries(values).flatMap(([role, given]): ProblemError[] => {
     if (!version.roles.some(({ name }) => name === role)) {
       return [

@@ -6,11 +6,12 @@ import { enqueue } from "../../kernel/jobs.ts";
 import type { ProblemError } from "../../kernel/problem.ts";
 import type { Remember } from "../../kernel/request.ts";
 import { planOf } from "../identity/service.ts";
-import { availableVerifications, isField, type Warning } from "../templates/contract.ts";
+import { availableVerifications, type Warning } from "../templates/contract.ts";
 import {
   markTemplateUsed,
   NoSuchVersion,
   type PublishedVersion,
+  placedFields,
   publishedVersion,
   uploadWarnings,
 } from "../templates/service.ts";
@@ -107,7 +108,7 @@ export async function dryRun(deps: Deps, creation: Creation): Promise<EnvelopeDr
       errors: [{ pointer: "#", code: "conflict", detail: drawn.error.message }],
     });
   }
-  const fields = version.content.items.filter(isField);
+  const fields = placedFields(version);
   const people = checked.assignments.map(personOf);
   const unreadable = await textWarnings(deps, fields, people, input.values, locale);
   return {

@@ -2,8 +2,7 @@ import type { DrawCode, Result, Warning } from "../../../workers/protocol.ts";
 import type { Ts } from "../../kernel/clock.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import type { VariableValue } from "../templates/contract.ts";
-import type { PublishedVersion } from "../templates/service.ts";
-import { staticDrawings } from "../templates/service.ts";
+import { type PublishedVersion, staticDrawings } from "../templates/service.ts";
 
 /** The file in parts, base first; it is never needed in one piece. */
 export type Rendered = { parts: readonly Uint8Array[]; pageCount: number; warnings: Warning[] };

@@ -1,5 +1,4 @@
-import type { CompiledQuery } from "kysely";
-import { sql } from "kysely";
+import { type CompiledQuery, sql } from "kysely";
 import type { Ts } from "../../kernel/clock.ts";
 import type { Place } from "../../kernel/cursor.ts";
 import { jsonArrayFrom, type Reader, type Tx } from "../../kernel/db.ts";

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { canonicalize } from "../../kernel/canonical.ts";
 import type { AuditEntry } from "../envelopes/audit-contract.ts";
 import type { AnchorKey } from "../keys/contract.ts";
-import { toHex } from "./anchor.ts";
+import { toHex } from "./anchors/anchor.ts";
 import type { Anchor, InclusionProof, Leaf } from "./contract.ts";
 import { type EvidenceReport, type Finding, guarded, sha256, verifyEvidence } from "./verify.ts";
 

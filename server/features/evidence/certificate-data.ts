@@ -1,7 +1,6 @@
 import type { CertificateData, CertificatePerson } from "../../../workers/protocol.ts";
 import type { Deps } from "../../kernel/deps.ts";
-import type { EnvelopeRecord, RecipientRow } from "../envelopes/service.ts";
-import { lastingWarnings, versionOf } from "../envelopes/service.ts";
+import { type EnvelopeRecord, lastingWarnings, type RecipientRow, versionOf } from "../envelopes/service.ts";
 import { organizationById } from "../identity/service.ts";
 import { reassignmentsOf, type SubmissionRecord, submissionsOf } from "../signing/service.ts";
 

@@ -5,10 +5,10 @@ import { type Commit, RetryLater } from "../../kernel/job-runner.ts";
 import { derOf } from "../../kernel/pem.ts";
 import { type EnvelopeRecord, loadEnvelope, markSealExtended } from "../envelopes/service.ts";
 import { authorities, rememberTimestampAnchor } from "../keys/service.ts";
-import { scheduleAnchor } from "./anchoring.ts";
+import { scheduleAnchor } from "./anchors/signing.ts";
+import { appendLeaf } from "./anchors/tree.ts";
 import { earliest, lower, outputOf, rootsOf, SealFailure, sealPorts } from "./sealing.ts";
 import * as store from "./store.ts";
-import { appendLeaf } from "./tree.ts";
 import { type TimeSource, timeSources } from "./tsa.ts";
 import { keepUp } from "./upkeep.ts";
 

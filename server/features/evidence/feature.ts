@@ -1,7 +1,7 @@
 import type { Feature } from "../../feature.ts";
 import { hourlyMs } from "../../kernel/schedules.ts";
-import { anchorsEndpoints } from "./anchors-contract.ts";
-import { anchorsBindings } from "./anchors-routes.ts";
+import { anchorsEndpoints } from "./anchors/managed-contract.ts";
+import { anchorsBindings } from "./anchors/managed-routes.ts";
 import { endpoints } from "./contract.ts";
 import { handlers } from "./handlers.ts";
 import { forgetDownloads, resumeWork } from "./jobs.ts";

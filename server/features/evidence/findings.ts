@@ -1,6 +1,6 @@
 import type { Ts } from "../../kernel/clock.ts";
 import type { Deps } from "../../kernel/deps.ts";
-import { type FsckCode, fsckCodes, type fsckKinds } from "./fsck-codes.ts";
+import { type FsckCode, fsckCodes, type fsckKinds } from "./fsck/codes.ts";
 
 export type FsckProblem = { code: FsckCode; kind: (typeof fsckKinds)[number]; where: string; message: string };
 export type FsckReport = {

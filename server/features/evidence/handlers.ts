@@ -5,10 +5,11 @@ import { sealEnvelope } from "../envelopes/jobs.ts";
 import { loadEnvelope, markSealFailed, showingDelay } from "../envelopes/service.ts";
 import { KeyUnavailable } from "../keys/service.ts";
 import { RevisionFailed } from "../signing/service.ts";
-import { AnchorsHeld } from "./anchor-hold.ts";
-import { noteNext } from "./anchor-notes.ts";
-import { stampSigned } from "./anchor-stamping.ts";
-import { scheduleAnchor, signNextAnchor } from "./anchoring.ts";
+import { AnchorsHeld } from "./anchors/hold.ts";
+import { noteNext } from "./anchors/notes.ts";
+import { scheduleAnchor, signNextAnchor } from "./anchors/signing.ts";
+import { stampSigned } from "./anchors/stamping.ts";
+import { tell } from "./anchors/witnesses.ts";
 import { tellCompleted } from "./completion.ts";
 import { extendSealed } from "./extending.ts";
 import { InvalidAgain, isGivenUp, oneMoreInvalid } from "./invalid-seals.ts";
@@ -27,7 +28,6 @@ import { countSeal, isInDocument, SealFailure, sealCompleted } from "./sealing.t
 import { purgeDownloads } from "./service.ts";
 import { lastErrorOf } from "./store.ts";
 import { raiseNext, renewDue, resumeUpkeep } from "./upkeep.ts";
-import { tell } from "./witnesses.ts";
 
 export function handlers(deps: Deps): JobBinding[] {
   return [

@@ -1,8 +1,8 @@
 import { bind } from "../../kernel/binding.ts";
 import { pdf } from "../../kernel/wire.ts";
 import { ownedEnvelope } from "../envelopes/service.ts";
+import { evidenceBundle } from "./bundle/make.ts";
 import * as contract from "./contract.ts";
-import { evidenceBundle } from "./evidence-bundle.ts";
 import {
   anchorBySequence,
   checkpointBySequence,

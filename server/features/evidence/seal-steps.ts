@@ -1,6 +1,6 @@
 import type { TimestampReport } from "../../../workers/seal/timestamp-verify.ts";
 import type { SealReport, SignatureReport } from "../../../workers/seal/verify.ts";
-import { fromBase64, fromHex, toHex } from "./anchor.ts";
+import { fromBase64, fromHex, toHex } from "./anchors/anchor.ts";
 import type { Anchor } from "./contract.ts";
 import { type Finding, type Step, sha256, stepOf } from "./verify.ts";
 import type { Problem } from "./words.ts";

@@ -16,11 +16,11 @@ import type { Commit } from "../../kernel/job-runner.ts";
 import { type EnvelopeRecord, loadEnvelope, markSealed } from "../envelopes/service.ts";
 import { type CertifiedSigner, rememberTimestampAnchor, sealSigner } from "../keys/service.ts";
 import { ensureRevisions, submissionsOf } from "../signing/service.ts";
-import { scheduleAnchor } from "./anchoring.ts";
+import { scheduleAnchor } from "./anchors/signing.ts";
+import { appendLeaf } from "./anchors/tree.ts";
 import { certificateData } from "./certificate-data.ts";
 import { tellCompleted } from "./completion.ts";
 import { revocationList } from "./revocation.ts";
-import { appendLeaf } from "./tree.ts";
 import { type TimeSource, timeSources, trustedRoot } from "./tsa.ts";
 import { keepUp } from "./upkeep.ts";
 

@@ -4,9 +4,10 @@ import type { Tx } from "../../kernel/db.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { AppError, notFound } from "../../kernel/errors.ts";
 import { checksumOk, hashSecret } from "../../kernel/ids.ts";
-import type { StoredDocument } from "../envelopes/service.ts";
-import { certificateEntry, loadEnvelope } from "../envelopes/service.ts";
+import { certificateEntry, loadEnvelope, type StoredDocument } from "../envelopes/service.ts";
 import { organizationById } from "../identity/service.ts";
+import { inclusionProof } from "./anchors/tree.ts";
+import { findNote, listReceipts } from "./anchors/witness-store.ts";
 import { filenameOf } from "./completion.ts";
 import {
   type Anchor,
@@ -19,13 +20,11 @@ import {
 } from "./contract.ts";
 import { presentAnchor, presentLeaf } from "./present.ts";
 import * as store from "./store.ts";
-import { inclusionProof } from "./tree.ts";
-import { findNote, listReceipts } from "./witness-store.ts";
 
-export { holdAnchors } from "./anchor-hold.ts";
-export { fsck } from "./fsck.ts";
-export { anchorHold, anchorResumption } from "./standing.ts";
-export { zipPieces } from "./zip.ts";
+export { holdAnchors } from "./anchors/hold.ts";
+export { anchorHold, anchorResumption } from "./anchors/standing.ts";
+export { zipPieces } from "./bundle/zip.ts";
+export { fsck } from "./fsck/fsck.ts";
 
 /** Everything that is known of a document with this SHA-256 (lower-case hex). */
 export async function lookUpDocument(deps: Deps, sha256: string): Promise<VerifyResult> {

@@ -3,7 +3,7 @@ import type { Ts } from "../../kernel/clock.ts";
 import type { Reader, Tx } from "../../kernel/db.ts";
 import type { JobType } from "../../kernel/jobs.ts";
 import type { EnvelopeRow } from "../envelopes/service.ts";
-import type { NodePlace } from "./merkle.ts";
+import type { NodePlace } from "./anchors/merkle.ts";
 
 /** Rows as they are stored; hashes are lower-case hex. Leaves, nodes and anchors are append-only in the database too. */
 

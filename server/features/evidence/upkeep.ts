@@ -4,8 +4,8 @@ import type { Deps } from "../../kernel/deps.ts";
 import type { Commit } from "../../kernel/job-runner.ts";
 import { enqueue } from "../../kernel/jobs.ts";
 import type { EnvelopeRow } from "../envelopes/service.ts";
-import { resumeNotes } from "./anchor-notes.ts";
-import { scheduleAnchor } from "./anchoring.ts";
+import { resumeNotes } from "./anchors/notes.ts";
+import { scheduleAnchor } from "./anchors/signing.ts";
 import { extendDedupeKey, extendSeal, raiseDedupeKey, raiseSeals, renewDedupeKey, renewSeals } from "./jobs.ts";
 import * as store from "./store.ts";
 

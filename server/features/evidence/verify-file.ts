@@ -7,14 +7,14 @@ import { certificatesIn, derOf } from "../../kernel/pem.ts";
 import { TaskCrashed, TaskTimeout } from "../../kernel/pool.ts";
 import { type AnchorKey, AnchorKeys } from "../keys/contract.ts";
 import { authorities, publicAnchorKeys } from "../keys/service.ts";
-import { toHex } from "./anchor.ts";
-import { type BundleChecks, type BundleReport, checkBundle, type Pins } from "./bundle.ts";
+import { toHex } from "./anchors/anchor.ts";
+import { type BundleChecks, type BundleReport, checkBundle, type Pins } from "./bundle/check.ts";
+import { readZip } from "./bundle/zip.ts";
 import { verifyCertificate } from "./certificate-check.ts";
 import { type Leaf, VerifyResult } from "./contract.ts";
 import { type Authorities, examineUnder, sealSteps, tokenStep, trustedOf } from "./seal-steps.ts";
 import { lookUpDocument } from "./service.ts";
 import { keysUnder, type Step, sha256, stepOf, verifyEvidence } from "./verify.ts";
-import { readZip } from "./zip.ts";
 
 /** What is known of a file; evidence that was handed over knows no envelope but its id. */
 export type Known = VerifyResult | (Omit<VerifyResult & { status: "anchored" }, "envelope"> & { envelope: null });

@@ -1,9 +1,9 @@
 import { hashes, verify as verifyEd25519 } from "@noble/ed25519";
 import { sha256 as nobleSha256, sha512 } from "@noble/hashes/sha2.js";
 import type { AnchorKey } from "../keys/contract.ts";
-import { anchorBytes, fromBase64, fromHex, leafBytes, thumbprintBytes, toBase64Url, toHex } from "./anchor.ts";
+import { anchorBytes, fromBase64, fromHex, leafBytes, thumbprintBytes, toBase64Url, toHex } from "./anchors/anchor.ts";
+import { leafHash, nodeHash, type Sha256, verifyInclusion } from "./anchors/merkle.ts";
 import type { Anchor, InclusionProof, Leaf } from "./contract.ts";
-import { leafHash, nodeHash, type Sha256, verifyInclusion } from "./merkle.ts";
 import { type FindingCode, type FindingValues, findingText, type StepName } from "./words.ts";
 
 /**

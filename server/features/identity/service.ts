@@ -1,8 +1,7 @@
 import type { OrganizationCaller } from "../../kernel/caller.ts";
 import { toTs } from "../../kernel/clock.ts";
 import { type Page, type PageQuery, pageOfAll } from "../../kernel/cursor.ts";
-import type { Reader } from "../../kernel/db.ts";
-import { isUniqueViolation } from "../../kernel/db.ts";
+import { isUniqueViolation, type Reader } from "../../kernel/db.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { AppError, invalid, notFound } from "../../kernel/errors.ts";
 import { hashSecret, newId, newSecret } from "../../kernel/ids.ts";

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { BlobDamaged, BlobMissing } from "../../kernel/blobs.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { SealedTextDamaged, type Secrets } from "../../kernel/secrets.ts";
-import { readPin } from "./pins.ts";
+import { readPin } from "./pkcs11/pins.ts";
 import { recorded } from "./records.ts";
 import { type SealedColumn, sealedColumns } from "./sealed-columns.ts";
 import { type KeyDeps, pinFingerprint, tokenName } from "./signers.ts";

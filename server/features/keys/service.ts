@@ -4,7 +4,7 @@ import { isUniqueViolation, type Reader, type Tx } from "../../kernel/db.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import type { AnchorKey } from "./contract.ts";
 import { generateKeys } from "./generate.ts";
-import type { TokenState } from "./pkcs11.ts";
+import type { TokenState } from "./pkcs11/pkcs11.ts";
 import { pemOf, presentAnchorKey } from "./public-keys.ts";
 import { recorded } from "./records.ts";
 import { renewWhenDue } from "./rotation.ts";
@@ -15,9 +15,9 @@ import { KeyUnavailable } from "./unavailable.ts";
 export { checkKeys } from "./checks.ts";
 export { readPkcs12 } from "./given-certificates.ts";
 export { usable } from "./managed.ts";
+export { tryPin } from "./pkcs11/token.ts";
 export { checkRecords } from "./records.ts";
 export { ownRevocationList } from "./revocation.ts";
-export { tryPin } from "./token.ts";
 export { KeyUnavailable, remedies } from "./unavailable.ts";
 
 /** A key with its certificate, to sign in a PDF or a time stamp with. */

@@ -12,10 +12,10 @@ import type { Config } from "../../config.ts";
 import type { Tx } from "../../kernel/db.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import type { Secrets } from "../../kernel/secrets.ts";
+import { openToken, type Token } from "./pkcs11/token.ts";
 import { publicKeyOf } from "./public-keys.ts";
 import type { RecordBody } from "./record-schema.ts";
 import * as store from "./store.ts";
-import { openToken, type Token } from "./token.ts";
 import { KeyUnavailable } from "./unavailable.ts";
 
 const signAsync = promisify(sign);

@@ -5,8 +5,7 @@ import { OrgRole } from "../identity/contract.ts";
 import type { AdminAuditRow, InvitationRow, Membership } from "../identity/service.ts";
 import type { Preferences } from "./contract.ts";
 import type { MemberRow } from "./members-store.ts";
-import type { Invitation, Member } from "./people-contract.ts";
-import { AdminAuditEntry } from "./people-contract.ts";
+import { AdminAuditEntry, type Invitation, type Member } from "./people-contract.ts";
 import type { OrganizationSettings } from "./settings-contract.ts";
 
 const megabyte = 1024 * 1024;

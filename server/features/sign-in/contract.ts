@@ -3,8 +3,8 @@ import { endpoint } from "../../kernel/endpoint.ts";
 import { Email, GivenLocale, Line, listOf, pageQuery, TimeZone, Ts } from "../../kernel/wire.ts";
 import { passwordLength } from "../identity/contract.ts";
 import { DashboardSession } from "../identity/session-contract.ts";
-import { endpoints as passkeys } from "./passkey-contract.ts";
-import { endpoints as social, socialProviders } from "./social-contract.ts";
+import { endpoints as passkeys } from "./passkeys/contract.ts";
+import { endpoints as social, socialProviders } from "./social/contract.ts";
 
 /** How people sign in to the dashboard (contract §15; kept out of the published /v1 document). Isomorphic. */
 

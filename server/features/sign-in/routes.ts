@@ -4,14 +4,14 @@ import { requestSignInCode, signInWithCode } from "./code-sign-in.ts";
 import * as contract from "./contract.ts";
 import { firstOwnerBindings } from "./first-owner-routes.ts";
 import { lookAtMagicLink, requestMagicLink, signInWithMagicLink } from "./magic-links.ts";
-import { bindings as passkeyBindings } from "./passkey-routes.ts";
+import { bindings as passkeyBindings } from "./passkeys/routes.ts";
 import { changePassword, setPassword } from "./password-change.ts";
 import { forgotPassword, resetPassword } from "./password-reset.ts";
 import { signInWithPassword } from "./password-sign-in.ts";
 import * as sessions from "./sessions.ts";
 import { confirmSignUp, signUp } from "./sign-up.ts";
-import { configuredProviders } from "./social-providers.ts";
-import { bindings as socialBindings } from "./social-routes.ts";
+import { configuredProviders } from "./social/providers.ts";
+import { bindings as socialBindings } from "./social/routes.ts";
 
 const accepted = { status: 202, body: { accepted: true } } as const;
 const clearCookie = { "set-cookie": clearedSessionCookie };

@@ -2,19 +2,13 @@ import { z } from "zod";
 import { ownMember, recordOf } from "../../kernel/record.ts";
 import { FieldValue } from "../envelopes/contract.ts";
 import type { EnvelopeRow, RecipientRow } from "../envelopes/service.ts";
-import { FieldInput, isField, type PlacedField } from "../templates/contract.ts";
-import type { PublishedVersion } from "../templates/service.ts";
+import { FieldInput, type PlacedField } from "../templates/contract.ts";
 import type { SigningField } from "./contract.ts";
 
 /** What stands in the fields before and after somebody signs. Pure. */
 
 const Prefilled = recordOf(z.string(), recordOf(z.string(), FieldInput));
 const Finished = recordOf(z.string(), FieldValue);
-
-/** All fields of a version, in the order in which they were placed. */
-export function placedFields({ content }: Pick<PublishedVersion, "content">): PlacedField[] {
-  return content.items.filter(isField);
-}
 
 /** Filled in by the service; nobody sends a value for them. */
 export function isAutomatic({ type }: Pick<PlacedField, "type">): boolean {

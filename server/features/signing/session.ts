@@ -13,10 +13,10 @@ import {
   versionOf,
 } from "../envelopes/service.ts";
 import { organizationById } from "../identity/service.ts";
-import type { PublishedVersion } from "../templates/service.ts";
+import { type PublishedVersion, placedFields } from "../templates/service.ts";
 import { consentFor } from "./consent.ts";
 import { type SigningField, type SigningView, signatureFonts } from "./contract.ts";
-import { finishedValues, initialValue, isReadOnly, placedFields, prefilledOf, presentField } from "./fields.ts";
+import { finishedValues, initialValue, isReadOnly, prefilledOf, presentField } from "./fields.ts";
 import { lastSent } from "./otp.ts";
 import { otpStateOf, presentAttachment } from "./present.ts";
 import { currentDocument, loadSigner, localeOf, requireVerified, type Signer } from "./signer.ts";

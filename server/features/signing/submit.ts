@@ -7,9 +7,10 @@ import { AppError, invalid } from "../../kernel/errors.ts";
 import type { ProblemError } from "../../kernel/problem.ts";
 import type { RequestInfo } from "../../kernel/request.ts";
 import { completeRecipient, versionOf } from "../envelopes/service.ts";
+import { placedFields } from "../templates/service.ts";
 import { type AcceptedConsent, acceptedText, builtInConsent, consentFor } from "./consent.ts";
 import type { SigningResult, SubmitSigning } from "./contract.ts";
-import { placedFields, prefilledOf, valuesOfOthers } from "./fields.ts";
+import { prefilledOf, valuesOfOthers } from "./fields.ts";
 import { signatureHash } from "./signatures.ts";
 import {
   loadSigner,

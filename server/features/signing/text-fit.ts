@@ -8,9 +8,9 @@ import type { RequestInfo } from "../../kernel/request.ts";
 import type { FieldValue } from "../envelopes/contract.ts";
 import { versionOf } from "../envelopes/service.ts";
 import type { FieldInput, PlacedField } from "../templates/contract.ts";
-import { fieldDrawings, surelyFits } from "../templates/service.ts";
+import { fieldDrawings, placedFields, surelyFits } from "../templates/service.ts";
 import type { FitTexts, TextsFitted } from "./contract.ts";
-import { isReadOnly, placedFields } from "./fields.ts";
+import { isReadOnly } from "./fields.ts";
 import { loadSigner, requireTurn, requireVerified } from "./signer.ts";
 
 /** Whether texts go into the boxes of their fields, as the thread that draws them measures it. */

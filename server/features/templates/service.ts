@@ -5,16 +5,19 @@ import { AppError, notFound } from "../../kernel/errors.ts";
 import { newId } from "../../kernel/ids.ts";
 import type { Remember } from "../../kernel/request.ts";
 import type { Actor } from "../../kernel/wire.ts";
-import type {
-  CreateTemplate,
-  OverlayContent,
-  PageBox,
-  Role,
-  Template,
-  TemplateMode,
-  Variable,
-  VersionSettings,
-  Warning,
+import {
+  type CreateTemplate,
+  isField,
+  type OverlayContent,
+  type PageBox,
+  type PlacedField,
+  type Role,
+  rolesWithoutSignature as signersWithoutField,
+  type Template,
+  type TemplateMode,
+  type Variable,
+  type VersionSettings,
+  type Warning,
 } from "./contract.ts";
 import { definitionOf, pagesOf, presentTemplate, warningsOf } from "./present.ts";
 import * as store from "./store.ts";
@@ -104,6 +107,16 @@ export type PublishedVersion = {
   warnings: Warning[];
   contentHash: string;
 };
+
+/** All fields of a version, in the order in which they were placed. */
+export function placedFields({ content }: Pick<PublishedVersion, "content">): PlacedField[] {
+  return content.items.filter(isField);
+}
+
+/** Signers in whose name nothing in the document would be signed. */
+export function rolesWithoutSignature({ roles, content }: Pick<PublishedVersion, "roles" | "content">): Role[] {
+  return signersWithoutField({ roles, items: content.items });
+}
 
 /** Why there is no such version; the caller knows which member or parameter named it. */
 export class NoSuchVersion extends Error {

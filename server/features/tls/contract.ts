@@ -2,7 +2,7 @@ import { z } from "zod";
 import { type EndpointSpec, localEndpoint } from "../../kernel/endpoint.ts";
 import { Hex64, Line, Ts } from "../../kernel/wire.ts";
 import { Params } from "../health/contract.ts";
-import { acmeEndpoints } from "./acme-contract.ts";
+import { acmeEndpoints } from "./acme/contract.ts";
 
 /** The certificates under which the appliance serves its pages; on the admin socket only. */
 

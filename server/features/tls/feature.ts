@@ -1,7 +1,7 @@
 import type { Feature } from "../../feature.ts";
-import { createAcmeHandlers } from "./acme-handlers.ts";
-import { resumeAcmeWork } from "./acme-jobs.ts";
-import { createAcmeBindings } from "./acme-routes.ts";
+import { createAcmeHandlers } from "./acme/handlers.ts";
+import { resumeAcmeWork } from "./acme/jobs.ts";
+import { createAcmeBindings } from "./acme/routes.ts";
 import { endpoints } from "./contract.ts";
 import { createTlsBindings } from "./routes.ts";
 

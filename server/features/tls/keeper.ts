@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { createSecureContext } from "node:tls";
 import { type Config, ConfigError, isLoopback } from "../../config.ts";
-import { type Challenges, createChallenges } from "./challenges.ts";
+import { type Challenges, createChallenges } from "./acme/challenges.ts";
 import { isStillGood, issueServerCertificate, makeAuthority, type PemPair } from "./own-authority.ts";
 import { openTlsStore, type StoredPair, type TlsSource, type TlsStore } from "./store.ts";
 

@@ -7,15 +7,15 @@ import type { Actor } from "../../kernel/wire.ts";
 import { readPkcs12 } from "../keys/service.ts";
 import type { OperatorAction } from "../operators/contract.ts";
 import { recordOperatorAct } from "../operators/service.ts";
-import { leaveOrder } from "./acme-store.ts";
-import { forgetChallenges } from "./challenges.ts";
+import { forgetChallenges } from "./acme/challenges.ts";
+import { leaveOrder } from "./acme/store.ts";
 import { checkPair, describeChain, readChain, readKey } from "./check.ts";
 import type { TlsCertificate, TlsState } from "./contract.ts";
 import type { ServedPair, TlsKeeper } from "./keeper.ts";
 import { makeRequest } from "./own-authority.ts";
 import { fingerprintOf } from "./store.ts";
 
-export { acmeHealth, nearEndDays } from "./acme-findings.ts";
+export { acmeHealth, nearEndDays } from "./acme/findings.ts";
 export type { ServedPair } from "./keeper.ts";
 export { peekTls } from "./peek.ts";
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { listStuckWork, retryAllWork, retryWork } from "../../../server/features/appliance/work-contract.ts";
-import { anchorNow, listManagedAnchors } from "../../../server/features/evidence/anchors-contract.ts";
+import { anchorNow, listManagedAnchors } from "../../../server/features/evidence/anchors/managed-contract.ts";
 import { listManagedKeys, listTokenSlots, testSignKeys } from "../../../server/features/keys/managed-contract.ts";
 import { getMailQueue, testMail } from "../../../server/features/mail/queue-contract.ts";
 import { listOperatorAudit } from "../../../server/features/operators/contract.ts";

@@ -9,7 +9,7 @@ import { inflateRawSync } from "node:zlib";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { followLog, readLog } from "../../../server/features/appliance/logs-contract.ts";
 import { prepareSupportBundle, saveSupportBundle } from "../../../server/features/appliance/support-contract.ts";
-import { readZip } from "../../../server/features/evidence/zip.ts";
+import { readZip } from "../../../server/features/evidence/bundle/zip.ts";
 import { createLog, type Log } from "../../../server/kernel/log.ts";
 import { createLogTail } from "../../../server/kernel/log-tail.ts";
 import { callLocal, downloadLocal, followLocal } from "../../../server/local-client.ts";

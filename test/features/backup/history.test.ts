@@ -4,12 +4,12 @@ import path from "node:path";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { listBackups, startBackup } from "../../../server/features/backup/contract.ts";
 import { makeRecipient } from "../../../server/features/backup/recipient.ts";
-import { anchorNow } from "../../../server/features/evidence/anchoring.ts";
 import {
   anchorNow as anchorByHand,
   listManagedAnchors,
   resumeAnchors,
-} from "../../../server/features/evidence/anchors-contract.ts";
+} from "../../../server/features/evidence/anchors/managed-contract.ts";
+import { anchorNow } from "../../../server/features/evidence/anchors/signing.ts";
 import { getChecks } from "../../../server/features/health/contract.ts";
 import { rotateKey } from "../../../server/features/keys/ceremony.ts";
 import { listOperatorAudit } from "../../../server/features/operators/contract.ts";

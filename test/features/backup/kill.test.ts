@@ -6,7 +6,7 @@ import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { loadConfig } from "../../../server/config.ts";
 import { makeRecipient } from "../../../server/features/backup/recipient.ts";
-import { fsck } from "../../../server/features/evidence/fsck.ts";
+import { fsck } from "../../../server/features/evidence/fsck/fsck.ts";
 import { holdFileLock } from "../../../server/kernel/db.ts";
 import { createLog } from "../../../server/kernel/log.ts";
 import { openDeps } from "../../../server/open-deps.ts";

@@ -5,7 +5,7 @@ import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startBackup } from "../../../server/features/backup/contract.ts";
 import { makeRecipient } from "../../../server/features/backup/recipient.ts";
-import { anchorNow } from "../../../server/features/evidence/anchoring.ts";
+import { anchorNow } from "../../../server/features/evidence/anchors/signing.ts";
 import { getChecks } from "../../../server/features/health/contract.ts";
 import { rotateKey } from "../../../server/features/keys/ceremony.ts";
 import { administrator } from "../../harness/admin.ts";

@@ -1,7 +1,7 @@
 import { X509Certificate } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { anchorNow } from "../../../server/features/evidence/anchoring.ts";
-import { fsck } from "../../../server/features/evidence/fsck.ts";
+import { anchorNow } from "../../../server/features/evidence/anchors/signing.ts";
+import { fsck } from "../../../server/features/evidence/fsck/fsck.ts";
 import { keyIdentifierOf } from "../../../server/features/keys/certificates.ts";
 import { sealSigner } from "../../../server/features/keys/service.ts";
 import { acceptClock, listClockEvents, readClockState } from "../../../server/kernel/clock-watch.ts";

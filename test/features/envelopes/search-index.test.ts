@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { fsck } from "../../../server/features/evidence/fsck.ts";
+import { fsck } from "../../../server/features/evidence/fsck/fsck.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
 import { createEnvelope, listEnvelopes, problemOf, publishTemplate } from "./support.ts";
 

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { askWitness } from "../../../server/features/evidence/anchor-hold.ts";
+import { askWitness } from "../../../server/features/evidence/anchors/hold.ts";
 
 /** Whoever may write to the folder of the witness lays there what they like: no anchor waits for it without end. */
 

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { AnchorOvertaken, anchorNow, signNextAnchor } from "../../../server/features/evidence/anchoring.ts";
+import { signAnchorNow } from "../../../server/features/evidence/anchors/managed.ts";
+import { AnchorOvertaken, anchorNow, signNextAnchor } from "../../../server/features/evidence/anchors/signing.ts";
+import { appendLeaf } from "../../../server/features/evidence/anchors/tree.ts";
 import { anchorLeaves } from "../../../server/features/evidence/jobs.ts";
-import { signAnchorNow } from "../../../server/features/evidence/managed-anchors.ts";
-import { appendLeaf } from "../../../server/features/evidence/tree.ts";
 import { findLive } from "../../../server/kernel/job-store.ts";
 import { systemActor } from "../../../server/kernel/wire.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";

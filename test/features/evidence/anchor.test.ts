@@ -8,12 +8,12 @@ import {
   thumbprintBytes,
   toBase64Url,
   toHex,
-} from "../../../server/features/evidence/anchor.ts";
-import { anchorHolds } from "../../../server/features/evidence/anchor-check.ts";
-import { signAnchor } from "../../../server/features/evidence/anchoring.ts";
+} from "../../../server/features/evidence/anchors/anchor.ts";
+import { anchorHolds } from "../../../server/features/evidence/anchors/check.ts";
+import { foldNodes, inclusionRanges, leafHash, nodesOf } from "../../../server/features/evidence/anchors/merkle.ts";
+import { signAnchor } from "../../../server/features/evidence/anchors/signing.ts";
+import { sha256 } from "../../../server/features/evidence/anchors/tree.ts";
 import type { Anchor, Leaf } from "../../../server/features/evidence/contract.ts";
-import { foldNodes, inclusionRanges, leafHash, nodesOf } from "../../../server/features/evidence/merkle.ts";
-import { sha256 } from "../../../server/features/evidence/tree.ts";
 import { type Evidence, verifyEvidence } from "../../../server/features/evidence/verify.ts";
 import type { AnchorKey } from "../../../server/features/keys/contract.ts";
 import { toTs } from "../../../server/kernel/clock.ts";

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
-import { anchorNow } from "../../../server/features/evidence/anchoring.ts";
-import type { Pins } from "../../../server/features/evidence/bundle.ts";
-import { pemsIn } from "../../../server/features/evidence/bundle-read.ts";
+import { anchorNow } from "../../../server/features/evidence/anchors/signing.ts";
+import type { Pins } from "../../../server/features/evidence/bundle/check.ts";
+import { pemsIn } from "../../../server/features/evidence/bundle/read.ts";
 import { AnchorKeys } from "../../../server/features/keys/contract.ts";
 import type { TestAppliance } from "../../harness/appliance.ts";
 import { enter, ok, send, submission } from "../signing/flow.ts";

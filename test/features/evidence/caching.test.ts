@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { anchorNow } from "../../../server/features/evidence/anchoring.ts";
+import { anchorNow } from "../../../server/features/evidence/anchors/signing.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
 import { movableClock, publishTemplate } from "../signing/flow.ts";
 import { sealedEnvelope } from "./bundle-support.ts";

@@ -5,7 +5,7 @@ import path from "node:path";
 import { inflateRawSync } from "node:zlib";
 import { PDFDocument, PDFName } from "pdf-lib";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { readZip } from "../../../server/features/evidence/zip.ts";
+import { readZip } from "../../../server/features/evidence/bundle/zip.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
 import { heldBytes } from "../../harness/memory.ts";
 import { enter, envelopeOf, movableClock, publishTemplate, refusal, send, submission } from "../signing/flow.ts";

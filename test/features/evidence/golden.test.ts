@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { examinePdf, examineToken } from "../../../apps/shared/validation/examine.ts";
-import { checkBundle } from "../../../server/features/evidence/bundle.ts";
-import { pemsIn } from "../../../server/features/evidence/bundle-read.ts";
+import { checkBundle } from "../../../server/features/evidence/bundle/check.ts";
+import { pemsIn } from "../../../server/features/evidence/bundle/read.ts";
 import { verifySealedPdf } from "../../../workers/seal/verify.ts";
 import { bundlesAt as at, bundleCommits, earlierBundles } from "../../harness/earlier-bundles.ts";
 

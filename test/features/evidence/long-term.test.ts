@@ -8,7 +8,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 import { judgeSealedPdf } from "../../../server/commands/demo/judges.ts";
 import { VerifyResult } from "../../../server/features/evidence/contract.ts";
 import { extendSealed } from "../../../server/features/evidence/extending.ts";
-import { fsck } from "../../../server/features/evidence/fsck.ts";
+import { fsck } from "../../../server/features/evidence/fsck/fsck.ts";
 import { ownEvidence, verifyFile } from "../../../server/features/evidence/verify-file.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
 import { type Authority, makeAuthority, opensslTimestamp } from "../../harness/authority.ts";

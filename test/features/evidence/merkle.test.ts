@@ -13,7 +13,7 @@ import {
   siblingsOf,
   verifyConsistency,
   verifyInclusion,
-} from "../../../server/features/evidence/merkle.ts";
+} from "../../../server/features/evidence/anchors/merkle.ts";
 
 const sha256 = (bytes: Uint8Array): Uint8Array => createHash("sha256").update(bytes).digest();
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex");

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { z } from "zod";
-import { anchorNow } from "../../../server/features/evidence/anchoring.ts";
+import { anchorNow } from "../../../server/features/evidence/anchors/signing.ts";
 import { rotateKey } from "../../../server/features/keys/ceremony.ts";
 import { SigningExchange, SigningView } from "../../../server/features/signing/contract.ts";
 import { runNow } from "../retention/support.ts";

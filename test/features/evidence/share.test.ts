@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { atShare } from "../../../server/features/evidence/share.ts";
+import { atShare } from "../../../server/features/evidence/anchors/share.ts";
 
 test("what did not get its turn in time is never begun, and once the share answers acts go on in their order", async () => {
   const hanging = Promise.withResolvers<string>();

@@ -1,9 +1,14 @@
 import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { anchorNow } from "../../../server/features/evidence/anchoring.ts";
+import { anchorNow } from "../../../server/features/evidence/anchors/signing.ts";
+import {
+  appendLeaf,
+  consistencyProof,
+  inclusionProof,
+  rootOf,
+} from "../../../server/features/evidence/anchors/tree.ts";
 import type { Leaf } from "../../../server/features/evidence/contract.ts";
-import { appendLeaf, consistencyProof, inclusionProof, rootOf } from "../../../server/features/evidence/tree.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
 import { movableClock } from "../signing/flow.ts";
 

@@ -3,9 +3,14 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { signNextAnchor } from "../../../server/features/evidence/anchoring.ts";
+import { signNextAnchor } from "../../../server/features/evidence/anchors/signing.ts";
+import {
+  appendLeaf,
+  consistencyProof,
+  inclusionProof,
+  rootOf,
+} from "../../../server/features/evidence/anchors/tree.ts";
 import type { Leaf } from "../../../server/features/evidence/contract.ts";
-import { appendLeaf, consistencyProof, inclusionProof, rootOf } from "../../../server/features/evidence/tree.ts";
 import { openDatabase, type Reader, type Tables } from "../../../server/kernel/db.ts";
 import { kyselyOver } from "../../../server/kernel/kysely-sqlite.ts";
 import { runScoped } from "../../../server/kernel/transaction.ts";

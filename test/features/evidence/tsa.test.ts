@@ -8,7 +8,7 @@ import path from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { judgeSealedPdf } from "../../../server/commands/demo/judges.ts";
 import { sealEnvelope } from "../../../server/features/envelopes/jobs.ts";
-import { fsck } from "../../../server/features/evidence/fsck.ts";
+import { fsck } from "../../../server/features/evidence/fsck/fsck.ts";
 import { timeSources } from "../../../server/features/evidence/tsa.ts";
 import { sealSigner } from "../../../server/features/keys/service.ts";
 import type { TaskResult } from "../../../workers/protocol.ts";

@@ -6,9 +6,9 @@ import { createApiKey } from "../../../server/features/identity/service.ts";
 import { endSession } from "../../../server/features/identity/session-store.ts";
 import { startSession } from "../../../server/features/identity/sessions.ts";
 import { changeOrganization } from "../../../server/features/organization/service.ts";
-import { removePasskey } from "../../../server/features/sign-in/passkeys.ts";
+import { removePasskey } from "../../../server/features/sign-in/passkeys/passkeys.ts";
 import { setPassword } from "../../../server/features/sign-in/password-change.ts";
-import { disconnectSocial } from "../../../server/features/sign-in/social.ts";
+import { disconnectSocial } from "../../../server/features/sign-in/social/social.ts";
 import type { OrganizationCaller, PersonCaller } from "../../../server/kernel/caller.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
 

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { judgeSealedPdf } from "../../../server/commands/demo/judges.ts";
-import { anchorNow } from "../../../server/features/evidence/anchoring.ts";
+import { anchorNow } from "../../../server/features/evidence/anchors/signing.ts";
 import { ownEvidence, verifyFile } from "../../../server/features/evidence/verify-file.ts";
 import { generateKey, listKeys, rotateKey, testSign } from "../../../server/features/keys/ceremony.ts";
 import { AnchorKeys } from "../../../server/features/keys/contract.ts";

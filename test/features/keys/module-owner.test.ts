@@ -2,7 +2,7 @@ import { chmod, chown, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { writableBy } from "../../../server/features/keys/module-owner.ts";
+import { writableBy } from "../../../server/features/keys/pkcs11/module-owner.ts";
 
 test("a PKCS#11 library is trusted only where the user who loads it could not have put it", async () => {
   const folder = await mkdtemp(path.join(tmpdir(), "signet-module-"));

@@ -1,8 +1,8 @@
 import { createPublicKey, verify } from "node:crypto";
 import { utimesSync, writeFileSync } from "node:fs";
 import { afterEach, expect, test } from "vitest";
-import type { PinMemory } from "../../../server/features/keys/pins.ts";
-import { openToken, type Token } from "../../../server/features/keys/token.ts";
+import type { PinMemory } from "../../../server/features/keys/pkcs11/pins.ts";
+import { openToken, type Token } from "../../../server/features/keys/pkcs11/token.ts";
 import { type ShimModule, shimModule } from "../../harness/pkcs11-shim.ts";
 import { makeToken, type SoftToken, softhsmModule } from "../../harness/softhsm.ts";
 

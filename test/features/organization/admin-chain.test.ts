@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { fsck } from "../../../server/features/evidence/fsck.ts";
+import { fsck } from "../../../server/features/evidence/fsck/fsck.ts";
 import { checkAdminChain, recordAdminAct } from "../../../server/features/identity/admin-audit.ts";
 import { createOrganization } from "../../../server/features/identity/service.ts";
 import { openDatabase } from "../../../server/kernel/db.ts";

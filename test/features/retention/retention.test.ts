@@ -1,7 +1,7 @@
 import { mkdir, rm, truncate, utimes } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { fsck } from "../../../server/features/evidence/fsck.ts";
+import { fsck } from "../../../server/features/evidence/fsck/fsck.ts";
 import { deleteDue } from "../../../server/features/retention/deletion.ts";
 import { collectGarbage } from "../../../server/features/retention/garbage.ts";
 import { RetryLater } from "../../../server/kernel/job-runner.ts";

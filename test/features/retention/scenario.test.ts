@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { fsck } from "../../../server/features/evidence/fsck.ts";
+import { fsck } from "../../../server/features/evidence/fsck/fsck.ts";
 import { changeRetention } from "../../../server/features/retention/service.ts";
 import { permissions } from "../../../server/kernel/wire.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";

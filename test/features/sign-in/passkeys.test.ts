@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { z } from "zod";
 import { createPerson } from "../../../server/features/identity/people.ts";
 import { sessionCookieName } from "../../../server/features/identity/sessions.ts";
-import { Passkey } from "../../../server/features/sign-in/passkey-contract.ts";
+import { Passkey } from "../../../server/features/sign-in/passkeys/contract.ts";
 import { Problem } from "../../../server/kernel/problem.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
 import { createAuthenticator, type Deviation } from "./authenticator.ts";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createPerson, personByEmail } from "../../../server/features/identity/people.ts";
 import { sessionCookieName } from "../../../server/features/identity/sessions.ts";
-import { readClaims } from "../../../server/features/sign-in/social-claims.ts";
+import { readClaims } from "../../../server/features/sign-in/social/claims.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
 import { type IdentityProvider, startIdentityProvider } from "../../harness/identity-provider.ts";
 

@@ -4,7 +4,7 @@ import path from "node:path";
 import { connect as connectTls } from "node:tls";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { loadConfig } from "../../../server/config.ts";
-import { type AcmeState, getAcme, renewAcme, setUpAcme } from "../../../server/features/tls/acme-contract.ts";
+import { type AcmeState, getAcme, renewAcme, setUpAcme } from "../../../server/features/tls/acme/contract.ts";
 import { getTls } from "../../../server/features/tls/contract.ts";
 import { CrashingAppliance } from "../../crash/crashing-appliance.ts";
 import { administrator } from "../../harness/admin.ts";

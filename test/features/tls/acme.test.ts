@@ -8,6 +8,7 @@ import { runCli } from "../../../server/cli.ts";
 import { getStatus } from "../../../server/features/appliance/status-contract.ts";
 import { getChecks } from "../../../server/features/health/contract.ts";
 import { listOperatorAudit } from "../../../server/features/operators/contract.ts";
+import { setUpAcme as setUpHere } from "../../../server/features/tls/acme/acts.ts";
 import {
   AcmeSetup,
   getAcme,
@@ -15,17 +16,16 @@ import {
   replaceAcmeKey,
   setUpAcme,
   turnOffAcme,
-} from "../../../server/features/tls/acme-contract.ts";
-import { setUpAcme as setUpHere } from "../../../server/features/tls/acme-service.ts";
-import { findAcme, readSecrets, updateAcme } from "../../../server/features/tls/acme-store.ts";
-import { AcmeReplaced, stepAcme } from "../../../server/features/tls/acme-work.ts";
+} from "../../../server/features/tls/acme/contract.ts";
+import { newAccountKey } from "../../../server/features/tls/acme/jws.ts";
+import { findAcme, readSecrets, updateAcme } from "../../../server/features/tls/acme/store.ts";
+import { AcmeReplaced, stepAcme } from "../../../server/features/tls/acme/work.ts";
 import {
   getTls,
   reloadCertificate,
   renewOwnCertificate,
   rollBackCertificate,
 } from "../../../server/features/tls/contract.ts";
-import { newAccountKey } from "../../../server/features/tls/jws.ts";
 import { openTls } from "../../../server/features/tls/keeper.ts";
 import { holdFileLock } from "../../../server/kernel/db.ts";
 import { administrator } from "../../harness/admin.ts";

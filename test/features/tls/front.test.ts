@@ -12,7 +12,7 @@ import { connect as connectTls } from "node:tls";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { besideChallenges, plainAnswers } from "../../../server/challenge-front.ts";
 import { loadConfig } from "../../../server/config.ts";
-import { createChallenges } from "../../../server/features/tls/challenges.ts";
+import { createChallenges } from "../../../server/features/tls/acme/challenges.ts";
 import { openTls } from "../../../server/features/tls/keeper.ts";
 import { openAdminSocket, openFront } from "../../../server/front.ts";
 import { connectionLimit } from "../../../server/front-limits.ts";

@@ -16,7 +16,7 @@ import {
   waitFor,
   waitForSeal,
 } from "../../../server/commands/demo/main-job.ts";
-import { anchorNow } from "../../../server/features/evidence/anchors-contract.ts";
+import { anchorNow } from "../../../server/features/evidence/anchors/managed-contract.ts";
 import {
   followUpdate,
   getUpdate,

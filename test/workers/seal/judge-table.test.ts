@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { judgeSealedPdf } from "../../../server/commands/demo/judges.ts";
-import { openToken } from "../../../server/features/keys/token.ts";
+import { openToken } from "../../../server/features/keys/pkcs11/token.ts";
 import type { SealInput, SealLevel, SealPorts } from "../../../workers/protocol.ts";
 import { seal } from "../../../workers/seal/seal.ts";
 import { verifySealedPdf } from "../../../workers/seal/verify.ts";

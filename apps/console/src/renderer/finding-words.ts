@@ -1,7 +1,7 @@
 import i18next from "i18next";
 import type { SetupState } from "../../../../server/features/appliance/setup-contract.ts";
 import { type Finding, fillBlanks, type Params } from "../../../../server/features/health/contract.ts";
-import type { AcmeTrouble } from "../../../../server/features/tls/acme-contract.ts";
+import type { AcmeTrouble } from "../../../../server/features/tls/acme/contract.ts";
 import { dateTime, pageLanguage } from "../../../shared/i18n.ts";
 import { bytes } from "./bytes.ts";
 import { quote } from "./quote.ts";

@@ -1,6 +1,6 @@
-import { pemsIn } from "../../../../server/features/evidence/bundle-read.ts";
+import { checkpointStep, witnessSteps } from "../../../../server/features/evidence/anchors/checkpoint-check.ts";
+import { pemsIn } from "../../../../server/features/evidence/bundle/read.ts";
 import { verifyCertificate } from "../../../../server/features/evidence/certificate-check.ts";
-import { checkpointStep, witnessSteps } from "../../../../server/features/evidence/checkpoint-check.ts";
 import {
   type CertificateMatch,
   getCheckpoint,

@@ -1,6 +1,6 @@
 import "../../../shared/validation/platform.ts";
 import { sha256 } from "@noble/hashes/sha2.js";
-import { toHex } from "../../../../server/features/evidence/anchor.ts";
+import { toHex } from "../../../../server/features/evidence/anchors/anchor.ts";
 import type { Anchor } from "../../../../server/features/evidence/contract.ts";
 import { type Authorities, tokenStep } from "../../../../server/features/evidence/seal-steps.ts";
 import type { Step } from "../../../../server/features/evidence/verify.ts";

@@ -1,5 +1,5 @@
 import { Button } from "@mantine/core";
-import { anchorNow, listManagedAnchors } from "../../../../../server/features/evidence/anchors-contract.ts";
+import { anchorNow, listManagedAnchors } from "../../../../../server/features/evidence/anchors/managed-contract.ts";
 import { dateTime, translator } from "../../../../shared/i18n.ts";
 import { Empty } from "../../../../shared/ui/kit/Empty.tsx";
 import { notify } from "../../../../shared/ui/kit/notify.tsx";

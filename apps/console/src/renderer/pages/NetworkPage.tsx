@@ -1,7 +1,7 @@
 import { Button, Group, Textarea } from "@mantine/core";
 import { useClipboard } from "@mantine/hooks";
 import { useMutation } from "@tanstack/react-query";
-import { getAcme } from "../../../../../server/features/tls/acme-contract.ts";
+import { getAcme } from "../../../../../server/features/tls/acme/contract.ts";
 import {
   getOwnAuthority,
   getTls,

@@ -1,4 +1,4 @@
-import type { SocialProvider } from "../../../../../server/features/sign-in/social-contract.ts";
+import type { SocialProvider } from "../../../../../server/features/sign-in/social/contract.ts";
 
 const names: Record<SocialProvider, string> = { google: "Google", microsoft: "Microsoft" };
 

@@ -3,7 +3,7 @@ import { getRouteApi, Link } from "@tanstack/react-router";
 import { useCallback, useState } from "react";
 import type { DashboardSession } from "../../../../../server/features/identity/session-contract.ts";
 import { getSignInOptions } from "../../../../../server/features/sign-in/contract.ts";
-import type { SocialProvider } from "../../../../../server/features/sign-in/social-contract.ts";
+import type { SocialProvider } from "../../../../../server/features/sign-in/social/contract.ts";
 import { useEndpoint } from "../../../../shared/api/queries.ts";
 import { translator } from "../../../../shared/i18n.ts";
 import { AccessCard } from "./AccessCard.tsx";

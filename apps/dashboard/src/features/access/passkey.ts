@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { DashboardSession } from "../../../../../server/features/identity/session-contract.ts";
-import { passkeySignInOptions, signInWithPasskey } from "../../../../../server/features/sign-in/passkey-contract.ts";
+import { passkeySignInOptions, signInWithPasskey } from "../../../../../server/features/sign-in/passkeys/contract.ts";
 import { callEndpoint } from "../../../../shared/api/client.ts";
 
 /** PublicKeyCredentialRequestOptionsJSON (WebAuthn §5.1.9) as far as a passkey needs it: the authenticator knows its own credentials. */

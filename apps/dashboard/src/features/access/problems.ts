@@ -1,4 +1,4 @@
-import { type SocialProblem, socialProblems } from "../../../../../server/features/sign-in/social-contract.ts";
+import { type SocialProblem, socialProblems } from "../../../../../server/features/sign-in/social/contract.ts";
 import { translator } from "../../../../shared/i18n.ts";
 
 const t = translator("access");

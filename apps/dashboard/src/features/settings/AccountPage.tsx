@@ -1,6 +1,6 @@
 import { useSearch } from "@tanstack/react-router";
 import { useRef } from "react";
-import { type SocialProblem, socialProblems } from "../../../../../server/features/sign-in/social-contract.ts";
+import { type SocialProblem, socialProblems } from "../../../../../server/features/sign-in/social/contract.ts";
 import { translator } from "../../../../shared/i18n.ts";
 import { PageHeader } from "../../../../shared/ui/kit/PageHeader.tsx";
 import { useKeptFocus } from "../../../../shared/ui/kit/useKeptFocus.ts";

@@ -1,7 +1,7 @@
 import { Button, Group, TextInput } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
-import { listPasskeys } from "../../../../../server/features/sign-in/passkey-contract.ts";
+import { listPasskeys } from "../../../../../server/features/sign-in/passkeys/contract.ts";
 import { NoAnswer, ProblemResponse } from "../../../../shared/api/client.ts";
 import { translator } from "../../../../shared/i18n.ts";
 import { Failure } from "../../../../shared/ui/Failure.tsx";

@@ -1,6 +1,6 @@
 import { Button } from "@mantine/core";
 import { useState } from "react";
-import { deletePasskey, listPasskeys, type Passkey } from "../../../../../server/features/sign-in/passkey-contract.ts";
+import { deletePasskey, listPasskeys, type Passkey } from "../../../../../server/features/sign-in/passkeys/contract.ts";
 import { callEndpoint } from "../../../../shared/api/client.ts";
 import { useAct, useWholeList } from "../../../../shared/api/queries.ts";
 import { translator } from "../../../../shared/i18n.ts";

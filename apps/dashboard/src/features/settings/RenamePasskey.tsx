@@ -1,6 +1,6 @@
 import { Button, Group, TextInput } from "@mantine/core";
 import { type FormEvent, useState } from "react";
-import { listPasskeys, type Passkey, renamePasskey } from "../../../../../server/features/sign-in/passkey-contract.ts";
+import { listPasskeys, type Passkey, renamePasskey } from "../../../../../server/features/sign-in/passkeys/contract.ts";
 import { useAct } from "../../../../shared/api/queries.ts";
 import { translator } from "../../../../shared/i18n.ts";
 import { Failure } from "../../../../shared/ui/Failure.tsx";

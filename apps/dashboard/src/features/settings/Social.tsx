@@ -7,7 +7,7 @@ import {
   type SocialProvider,
   socialProviders,
   startSocialSignIn,
-} from "../../../../../server/features/sign-in/social-contract.ts";
+} from "../../../../../server/features/sign-in/social/contract.ts";
 import { addressOf } from "../../../../../server/kernel/endpoint.ts";
 import { callEndpoint } from "../../../../shared/api/client.ts";
 import { useAct, useEndpoint, useWholeList } from "../../../../shared/api/queries.ts";

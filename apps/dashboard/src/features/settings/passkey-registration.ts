@@ -3,7 +3,7 @@ import {
   type Passkey,
   passkeyRegistrationOptions,
   registerPasskey,
-} from "../../../../../server/features/sign-in/passkey-contract.ts";
+} from "../../../../../server/features/sign-in/passkeys/contract.ts";
 import { callEndpoint } from "../../../../shared/api/client.ts";
 
 /** PublicKeyCredentialCreationOptionsJSON (WebAuthn §5.1.8) as far as the service sends it. */

@@ -3,7 +3,7 @@ import {
   listManagedAnchors,
   type ManagedAnchors,
   resumeAnchors,
-} from "../../../../../../server/features/evidence/anchors-contract.ts";
+} from "../../../../../../server/features/evidence/anchors/managed-contract.ts";
 import { dateTime, translator } from "../../../../../shared/i18n.ts";
 import { useConfirm } from "../../../../../shared/ui/kit/Confirm.tsx";
 import { notify } from "../../../../../shared/ui/kit/notify.tsx";

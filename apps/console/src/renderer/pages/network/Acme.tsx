@@ -6,7 +6,7 @@ import {
   renewAcme,
   replaceAcmeKey,
   turnOffAcme,
-} from "../../../../../../server/features/tls/acme-contract.ts";
+} from "../../../../../../server/features/tls/acme/contract.ts";
 import { getTls } from "../../../../../../server/features/tls/contract.ts";
 import { dateTime, translator } from "../../../../../shared/i18n.ts";
 import { useConfirm } from "../../../../../shared/ui/kit/Confirm.tsx";

@@ -1,4 +1,4 @@
-import type { AcmeTrouble as Trouble } from "../../../../../../server/features/tls/acme-contract.ts";
+import type { AcmeTrouble as Trouble } from "../../../../../../server/features/tls/acme/contract.ts";
 import { translator } from "../../../../../shared/i18n.ts";
 import { When } from "../../../../../shared/ui/kit/When.tsx";
 import { acmeTroubleWords } from "../../finding-words.ts";

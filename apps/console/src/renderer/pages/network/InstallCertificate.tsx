@@ -1,6 +1,6 @@
 import { Button, PasswordInput } from "@mantine/core";
 import { type FormEvent, useState } from "react";
-import { getAcme } from "../../../../../../server/features/tls/acme-contract.ts";
+import { getAcme } from "../../../../../../server/features/tls/acme/contract.ts";
 import { getTls, installCertificate } from "../../../../../../server/features/tls/contract.ts";
 import type { LocalInput } from "../../../../../../server/local-client.ts";
 import { translator } from "../../../../../shared/i18n.ts";

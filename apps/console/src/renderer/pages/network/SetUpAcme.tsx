@@ -6,7 +6,7 @@ import {
   challengeTypes,
   getAcme,
   setUpAcme,
-} from "../../../../../../server/features/tls/acme-contract.ts";
+} from "../../../../../../server/features/tls/acme/contract.ts";
 import { getTls } from "../../../../../../server/features/tls/contract.ts";
 import type { LocalInput } from "../../../../../../server/local-client.ts";
 import { translator } from "../../../../../shared/i18n.ts";
