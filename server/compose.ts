@@ -49,7 +49,7 @@ export type Appliance = {
   stop: (graceMs?: number) => Promise<void>;
 };
 
-/** What was opened, in that order: how each takes no more and lets what it began come to an end, and how it is closed. */
+/** What was opened, in that order: how each part stops taking work and finishes what it began, and how it is closed. */
 type Opened = {
   /** @param graceMs milliseconds after which it is cut off */
   drain?: (graceMs: number) => Promise<void> | void;
@@ -65,22 +65,24 @@ export async function startAppliance(options: ComposeOptions): Promise<Appliance
     return started;
   } catch (error) {
     // What is open already would keep the process alive, the port taken and the folder locked.
-    await shutDown(opened, 0, () => undefined);
+    await shutDown(opened, 0);
     const explained = await explainStart(error, options.config);
     await recordStart(options.config, explained);
     throw explained;
   }
 }
 
-/** @param onFailure hears what could not be closed, and goes on or throws */
-async function shutDown(opened: Opened, graceMs: number, onFailure: (error: unknown) => void): Promise<void> {
-  await Promise.all(opened.map(async ({ drain }) => drain?.(graceMs))).catch(onFailure);
-  for (const { close } of opened.reverse())
+/** Closes everything, whatever fails on the way. @returns the failures */
+async function shutDown(opened: Opened, graceMs: number): Promise<unknown[]> {
+  const drained = await Promise.allSettled(opened.map(async ({ drain }) => drain?.(graceMs)));
+  const failures: unknown[] = drained.flatMap((end) => (end.status === "rejected" ? [end.reason] : []));
+  for (const { close } of opened.toReversed())
     try {
       await close?.();
     } catch (error) {
-      onFailure(error);
+      failures.push(error);
     }
+  return failures;
 }
 
 async function start(options: ComposeOptions, opened: Opened): Promise<Appliance> {
@@ -108,7 +110,7 @@ async function start(options: ComposeOptions, opened: Opened): Promise<Appliance
   opened.push({ drain: (graceMs) => admin?.close(graceMs) });
   // They come back by themselves: nobody need wait for them to stop.
   for (const { endStreams } of [api, localApi]) opened.push({ drain: endStreams });
-  opened.push({ close: host.maintenance.follow(deps) });
+  opened.push({ drain: host.maintenance.follow(deps) });
   const schedules = features.flatMap((feature) => feature.schedules ?? []);
   const scheduler = await startSchedules({ db: deps.db, log: deps.log, schedules, held: () => isHeld(host) });
   opened.push({ drain: scheduler.stop });
@@ -117,10 +119,10 @@ async function start(options: ComposeOptions, opened: Opened): Promise<Appliance
     url: host.url,
     selfSigned: host.tls.current()?.source === "self-signed",
     jobs,
-    stop: (graceMs = 10_000) =>
-      shutDown(opened, graceMs, (error) => {
-        throw error;
-      }),
+    async stop(graceMs = 10_000) {
+      const [failure] = await shutDown(opened, graceMs);
+      if (failure !== undefined) throw failure;
+    },
   };
 }
 

@@ -47,7 +47,7 @@ export type Feature = {
   handlers?: (host: RunningHost) => readonly Binding[];
   jobs?: (host: Host) => readonly JobBinding[];
   schedules?: readonly Schedule[];
-  /** Who calls, by credentials of its own. */
+  /** Authenticators for the credentials that it adds. */
   credentials?: (host: Host) => Partial<Authenticators>;
   /** What it hears of, or is asked about, by features that do not know it. */
   observers?: Partial<Observers>;

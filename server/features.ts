@@ -19,12 +19,12 @@ import type { Observers } from "./kernel/deps.ts";
 import { purgeIdempotency } from "./kernel/idempotency.ts";
 import { forgetReplies } from "./kernel/idempotency-jobs.ts";
 import { handle } from "./kernel/job-handler.ts";
-import { hourlyMs } from "./kernel/schedules.ts";
+import { hourMs } from "./kernel/schedules.ts";
 
 /** What the kernel itself looks after. */
 const kernel: Feature = {
   jobs: ({ deps }) => [handle(forgetReplies, async () => async (tx) => void (await purgeIdempotency(tx, deps)))],
-  schedules: [{ job: forgetReplies, everyMs: hourlyMs }],
+  schedules: [{ job: forgetReplies, everyMs: hourMs }],
 };
 
 /** All that the server can do. Their operations are listed in `contract.ts` and `local-contract.ts`, which browsers load too. */

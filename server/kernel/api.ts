@@ -26,7 +26,7 @@ export type Api = {
 };
 
 /**
- * Mounts the endpoints on Koa. Every call takes the same way (contract §1): `observe.ts`, `routing.ts`, the gates of `gates.ts`,
+ * Mounts the endpoints on Koa. Every call goes through the same steps (contract §1): `observe.ts`, `routing.ts`, the gates of `gates.ts`,
  * the use case in `answering.ts`; what any of them throws is answered by `failures.ts`.
  */
 export function createApi({ deps, bindings, authenticators, clientIp }: ApiOptions): Api {

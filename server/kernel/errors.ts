@@ -14,7 +14,7 @@ export type AppErrorOptions = {
   cause?: unknown;
 };
 
-/** The one error that use cases throw on purpose. `kernel/api.ts` turns it into a problem document. */
+/** The one error that use cases throw on purpose. `kernel/failures.ts` turns it into a problem document. */
 export class AppError extends Error {
   readonly code: ErrorCode;
   readonly options: AppErrorOptions;

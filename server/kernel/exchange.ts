@@ -4,7 +4,7 @@ import type { Callers, Credential, OrganizationCaller } from "./caller.ts";
 import type { Prepared } from "./reply.ts";
 import type { RequestInfo } from "./request.ts";
 
-/** A request and its answer, as the steps of the pipeline see them. The one place that knows what Koa keeps where. */
+/** A request and its answer, as the steps of the pipeline see them. */
 
 /** Known of every request, also of one that no endpoint takes. `template` is the path with its parameters unfilled. */
 export type State = { request: RequestInfo; template: string };

@@ -1,4 +1,4 @@
-import { defineUpkeep } from "./jobs.ts";
+import { defineRecurring } from "./jobs.ts";
 
 /** Deletes the replies that are kept for a repeated call no longer. */
-export const forgetReplies = defineUpkeep("kernel.forget-replies");
+export const forgetReplies = defineRecurring("kernel.forget-replies");

@@ -276,6 +276,10 @@ export function startJobs(options: JobRunnerOptions): JobRunner {
 
 function slotsOf(bindings: readonly JobBinding[]): Map<string, number> {
   const slots = new Map<string, number>();
-  for (const { job } of bindings) slots.set(job.queue, Math.min(job.slots, slots.get(job.queue) ?? job.slots));
+  for (const { job } of bindings) {
+    const known = slots.get(job.queue) ?? job.slots;
+    if (known !== job.slots) throw new Error(`jobs of the queue ${job.queue} name different numbers of slots`);
+    slots.set(job.queue, known);
+  }
   return slots;
 }

@@ -222,6 +222,17 @@ export async function wipeSecrets(tx: Tx, names: readonly string[], before: numb
     .execute();
 }
 
+/** Makes jobs of these kinds due that wait after a failure; their attempts are counted anew. */
+export async function tryNow(tx: Tx, names: readonly string[], now: number): Promise<void> {
+  await tx
+    .updateTable("jobs")
+    .set({ run_at: now, attempts: 0 })
+    .where("name", "in", names)
+    .where("status", "=", "queued")
+    .where("attempts", ">", 0)
+    .execute();
+}
+
 /** Makes a job that waits after a failure due now. @returns its name; undefined when there is none that waits */
 export async function hurryQueued(tx: Tx, id: string, now: number): Promise<string | undefined> {
   const job = await tx

@@ -33,7 +33,7 @@ export type JobType<P> = {
   /** How long to wait after the given failed attempt (1 is the first). */
   backoffMs(attempt: number): number;
   queue: string;
-  /** How many jobs of its queue run at a time, at most: the smallest number that a job of the queue names. */
+  /** How many jobs of its queue run at a time; the same for every job of the queue. */
   slots: number;
   secret: boolean;
   subjectOf(payload: P): string | null;
@@ -76,15 +76,15 @@ export function defineJob<P>(options: {
   };
 }
 
-export type UpkeepJob = JobType<Record<string, never>>;
+export type RecurringJob = JobType<Record<string, never>>;
 
 /**
  * A kind of job that a schedule queues again and again (`schedules.ts`). One that fails is tried again after a minute, two, four …
  * up to an hour, for as long as it takes.
  */
-export function defineUpkeep(name: string): UpkeepJob {
+export function defineRecurring(name: string): RecurringJob {
   const backoffMs = (attempt: number) => Math.min(60_000 * 2 ** Math.min(attempt - 1, 30), hourMs);
-  return defineJob({ name, payload: z.object({}), queue: "upkeep", maxAttempts: 1_000_000, backoffMs });
+  return defineJob({ name, payload: z.object({}), queue: "recurring", maxAttempts: 1_000_000, backoffMs });
 }
 
 /** What a secret payload is bound to: it cannot be moved to a job of another kind. */

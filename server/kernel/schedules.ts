@@ -1,15 +1,17 @@
 import type { Database } from "./db.ts";
-import { enqueue, type UpkeepJob } from "./jobs.ts";
+import { tryNow } from "./job-store.ts";
+import { enqueue, type RecurringJob } from "./jobs.ts";
 import type { Log } from "./log.ts";
+import { txScope } from "./tx.ts";
 
 /** Work that is queued at every start, and again and again while the process runs. */
 export type Schedule = {
-  job: UpkeepJob;
+  job: RecurringJob;
   /** Milliseconds between two runs; null for what each start needs once. */
   everyMs: number | null;
 };
 
-export const hourlyMs = 3_600_000;
+export const hourMs = 3_600_000;
 
 export type ScheduleOptions = {
   db: Database;
@@ -30,13 +32,15 @@ export type Scheduler = {
 const lookEveryMs = 1000;
 
 /**
- * Begins with what each start needs, then looks every second. It goes by the time that passes, not by the clock: one that is set
- * back delays nothing.
+ * Queues every schedule, then looks every second which is due. Uses a monotonic clock, so setting the machine's clock back delays
+ * nothing. What an earlier process left waiting after a failure is tried at once: whoever starts the service again may have
+ * repaired the cause.
  */
 export async function startSchedules(options: ScheduleOptions): Promise<Scheduler> {
   const { db, log, held, now = () => performance.now() } = options;
   const dueAt = new Map(options.schedules.map((schedule) => [schedule, Number.NEGATIVE_INFINITY]));
   let looking: Promise<void> = Promise.resolve();
+  let first = true;
 
   async function queueDue(): Promise<void> {
     if (held()) return;
@@ -45,14 +49,16 @@ export async function startSchedules(options: ScheduleOptions): Promise<Schedule
     if (due.length === 0) return;
     await db.tx(async (tx) => {
       for (const { job } of due) await enqueue(tx, job, {}, { dedupeKey: job.name });
+      if (first) await tryNow(tx, due.map(({ job }) => job.name), tx[txScope].now());
     });
+    first = false;
     for (const schedule of due) dueAt.set(schedule, begun + (schedule.everyMs ?? Number.POSITIVE_INFINITY));
   }
 
   const look = (): Promise<void> => {
     looking = looking
       .then(queueDue)
-      .catch((err: unknown) => log.warn({ err }, "regular work could not be queued, it is tried again"));
+      .catch((err: unknown) => log.warn({ err }, "scheduled jobs could not be queued; trying again"));
     return looking;
   };
 

@@ -20,6 +20,9 @@ const root = path.resolve(import.meta.dirname, "../..");
 test("the features declare the operations of both contracts, and nothing else", () => {
   const ids = (specs: readonly { id: string }[]) => specs.map(({ id }) => id).sort();
   expect(ids(features.flatMap((feature) => feature.endpoints ?? []))).toEqual(ids([...endpoints, ...localEndpoints]));
+  // The credential decides on which of the two sockets an operation is served.
+  expect(localEndpoints.every(({ credential }) => credential === "local")).toBe(true);
+  expect(endpoints.some(({ credential }) => credential === "local")).toBe(false);
 });
 
 test("every operation has one handler, every schedule a handler of its job, and no job two", async () => {
@@ -70,13 +73,13 @@ export const endpoints = [getGreeting];
 `,
   "jobs.ts": `
 import { z } from "zod";
-import { defineJob, defineUpkeep } from "../../kernel/jobs.ts";
+import { defineJob, defineRecurring } from "../../kernel/jobs.ts";
 
 export const greet = defineJob({ name: "greeting.greet", payload: z.object({ envelope: z.string() }), subject: "envelope" });
-export const count = defineUpkeep("greeting.count");
+export const count = defineRecurring("greeting.count");
 `,
   "service.ts": `
-import type { AuditObserver } from "../envelopes/observers.ts";
+import type { AuditObserver } from "../envelopes/service.ts";
 import { enqueue } from "../../kernel/jobs.ts";
 import { greet } from "./jobs.ts";
 
@@ -91,7 +94,7 @@ export const listen: AuditObserver = async (tx, _deps, { envelope, entries }) =>
 import type { Feature } from "../../feature.ts";
 import { bind } from "../../kernel/binding.ts";
 import { handle } from "../../kernel/job-handler.ts";
-import { hourlyMs } from "../../kernel/schedules.ts";
+import { hourMs } from "../../kernel/schedules.ts";
 import { endpoints, getGreeting } from "./contract.ts";
 import { count, greet } from "./jobs.ts";
 import { listen, state } from "./service.ts";
@@ -109,7 +112,7 @@ export const feature: Feature = {
       return undefined;
     }),
   ],
-  schedules: [{ job: count, everyMs: hourlyMs }],
+  schedules: [{ job: count, everyMs: hourMs }],
   observers: { audit: [listen] },
 };
 `,
@@ -140,7 +143,8 @@ console.log(JSON.stringify({ status, ran: body.ran, created: body.heard[0], gree
 await app.stop();
 `;
 
-test("a new feature touches two files outside its folder", { timeout: 120_000 }, async () => {
+// Besides, `frozen.json` takes up the names of its jobs, by a command.
+test("a new feature touches two source files outside its folder", { timeout: 120_000 }, async () => {
   const copy = await mkdtemp(path.join(tmpdir(), "signet-feature-"));
   onTestFinished(() => rm(copy, { recursive: true, force: true }));
   for (const part of ["server", "workers", "test", "package.json", "tsconfig.json"])
@@ -155,10 +159,12 @@ test("a new feature touches two files outside its folder", { timeout: 120_000 },
     const after = edits.reduce((text, [where, what]) => text.replace(where, what), before);
     await writeFile(path.join(copy, name), after);
   }
-  expect(Object.keys(outside)).toHaveLength(2);
   await writeFile(path.join(copy, "trial.ts"), trial);
+  const checked = { extends: "./tsconfig.json", include: ["server/features.ts", "server/contract.ts"] };
+  await writeFile(path.join(copy, "tsconfig.server.json"), JSON.stringify(checked));
   const { stdout } = await run(process.execPath, ["trial.ts"], { cwd: copy });
   expect(JSON.parse(stdout)).toEqual({ status: 200, ran: 1, created: "envelope.created", greeted: true, known: true });
+  await run("node_modules/.bin/tsc", ["--noEmit", "-p", "tsconfig.server.json"], { cwd: copy });
   const { stdout: cruised } = await run(
     "node_modules/.bin/depcruise",
     ["--config", "test/architecture/rules.mjs", "server/features/greeting", "server/features.ts", "server/contract.ts"],

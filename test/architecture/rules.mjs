@@ -1,27 +1,48 @@
 // Who may import whom. The array reads like the architecture document; `npm run check` and the architecture test enforce it.
 
 const features = "^server/features/([^/]+)/";
+/** Files of features, in the folder of the feature or below: `routes`, `acme/routes`, `dashboard-routes`. */
+const files = (names) => `^server/features/.+[/-](${names})\\.ts$`;
+/** Where one feature may enter another. `service.ts` stands in the feature's own folder, as its one door. */
+const contracts = files("contract|jobs");
+const doors = [contracts, "^server/features/[^/]+/service\\.ts$"];
 const isomorphic =
-  "^(server/local-contract\\.ts|server/features/[^/]+/[a-z-]*(contract|state|jobs)\\.ts|server/kernel/(endpoint|problem|canonical|record|wire|jobs|tx|text-patterns)\\.ts|server/features/evidence/(merkle|anchor|verify|certificate-check|bundle|bundle-contents|bundle-read|bundle-unproven|checkpoint|checkpoint-check|seal-steps|words|zip)\\.ts|server/features/keys/(kinds|record-schema)\\.ts|server/features/templates/(fields|variables|values|texts|format|formula|document-content|pattern|text-fit)\\.ts)";
+  "^(server/local-contract\\.ts|server/features/.+[/-](contract|state|jobs)\\.ts|server/kernel/(endpoint|problem|canonical|record|wire|jobs|tx|text-patterns)\\.ts|server/features/evidence/(anchors/(merkle|anchor|checkpoint|checkpoint-check)|verify|certificate-check|bundle/(check|contents|read|unproven|zip)|seal-steps|words)\\.ts|server/features/keys/(kinds|record-schema)\\.ts|server/features/templates/(fields|variables|values|texts|format|formula|document-content|pattern|text-fit)\\.ts)";
 const typeOnly = ["type-only"];
 
-/** Service edges between features: who may call whose use cases. Everything else goes through a job or a contract. */
-const edges = {
+/**
+ * The features from the bottom up, each with those whose `service.ts` it may use. Nobody imports anything of a feature that comes
+ * later, not even its contract, so that there is no cycle.
+ */
+export const edges = {
+  operators: [],
   identity: [],
-  keys: [],
-  mail: ["identity"],
-  templates: ["identity"],
-  envelopes: ["templates", "identity", "mail"],
-  signing: ["envelopes", "templates", "identity", "mail"],
-  evidence: ["appliance", "envelopes", "signing", "templates", "keys", "identity", "mail", "retention"],
-  "sign-in": ["identity", "mail"],
-  organization: ["identity", "envelopes", "mail", "sign-in"],
-  retention: ["envelopes", "identity"],
-  tls: ["appliance", "keys"],
-  backup: ["appliance", "evidence"],
-  appliance: ["backup", "tls", "identity", "keys", "evidence", "mail", "envelopes", "retention", "sign-in"],
-  update: ["appliance", "backup", "envelopes", "evidence", "keys"],
-  viewers: ["envelopes", "evidence", "identity", "mail"],
+  templates: [],
+  keys: ["operators"],
+  health: ["keys"],
+  mail: ["identity", "operators"],
+  envelopes: ["identity", "templates", "mail"],
+  "sign-in": ["operators", "identity", "mail"],
+  organization: ["operators", "identity", "mail", "envelopes", "sign-in"],
+  retention: ["identity", "envelopes"],
+  signing: ["identity", "templates", "mail", "envelopes"],
+  viewers: ["identity", "mail", "envelopes"],
+  evidence: ["operators", "identity", "keys", "health", "mail", "envelopes", "retention", "signing"],
+  tls: ["operators", "keys", "health"],
+  backup: ["operators", "health", "evidence"],
+  update: ["operators", "keys", "evidence"],
+  appliance: [
+    "operators",
+    "identity",
+    "keys",
+    "health",
+    "envelopes",
+    "sign-in",
+    "organization",
+    "evidence",
+    "tls",
+    "backup",
+  ],
 };
 
 /** @type {import("dependency-cruiser").IForbiddenRuleType[]} */
@@ -44,14 +65,8 @@ const forbidden = [
   {
     name: "2b only feature.ts imports routes and handlers, those of its own folder",
     severity: "error",
-    from: { path: "^server/", pathNot: "^server/features/[^/]+/(feature|[a-z-]*(routes|handlers))\\.ts$" },
-    to: { path: "^server/features/[^/]+/[a-z-]*(routes|handlers)\\.ts$" },
-  },
-  {
-    name: "2b routes, handlers and feature.ts stay within their feature",
-    severity: "error",
-    from: { path: features },
-    to: { path: "^server/features/[^/]+/(feature|[a-z-]*(routes|handlers))\\.ts$", pathNot: "^server/features/$1/" },
+    from: { path: "^server/", pathNot: files("feature|routes|handlers") },
+    to: { path: files("routes|handlers") },
   },
   {
     name: "2b only features.ts imports each feature.ts",
@@ -60,34 +75,37 @@ const forbidden = [
     to: { path: "^server/features/[^/]+/feature\\.ts$" },
   },
   {
-    name: "2c store, state and present stand below services",
+    name: "2c store, state and present stand below the service of their feature",
     severity: "error",
-    from: { path: "^server/features/[^/]+/[a-z-]*(store|state|present)\\.ts$" },
-    to: { path: "^server/features/[^/]+/service\\.ts$" },
+    from: { path: "^server/features/([^/]+)/.*(store|state|present)\\.ts$", pathNot: "/restore\\.ts$" },
+    to: { path: "^server/features/$1/service\\.ts$" },
   },
   {
     name: "2d contracts and jobs stand at the bottom",
     severity: "error",
-    from: { path: "^server/features/[^/]+/[a-z-]*(contract|jobs)\\.ts$" },
-    to: { path: "^server/features/[^/]+/[a-z-]*(store|present|service)\\.ts$" },
+    from: { path: contracts },
+    to: { path: files("store|present|service") },
   },
   {
-    name: "3a another feature's store never",
+    name: "3a across features only contracts, jobs and service.ts",
     severity: "error",
     from: { path: features },
-    to: { path: "^server/features/[^/]+/[a-z-]*store\\.ts$", pathNot: "^server/features/$1/" },
+    to: { path: "^server/features/", pathNot: ["^server/features/$1/", ...doors] },
   },
   ...Object.entries(edges).map(([feature, others]) => ({
     name: `3b ${feature} uses the services of ${others.length > 0 ? others.join(", ") : "no other feature"}`,
     severity: "error",
     from: { path: `^server/features/${feature}/` },
     to: {
-      path: "^server/features/",
-      pathNot: [
-        `^server/features/(${[feature, ...others].join("|")})/`,
-        "^server/features/[^/]+/[a-z-]*(contract|jobs)\\.ts$",
-      ],
+      path: "^server/features/[^/]+/service\\.ts$",
+      pathNot: `^server/features/(${[feature, ...others].join("|")})/`,
     },
+  })),
+  ...Object.keys(edges).map((feature, index, all) => ({
+    name: `3c ${feature} imports nothing of a feature above it`,
+    severity: "error",
+    from: { path: `^server/features/${feature}/` },
+    to: { path: "^server/features/", pathNot: `^server/features/(${all.slice(0, index + 1).join("|")})/` },
   })),
   {
     name: "4a workers import only themselves and libraries",
@@ -118,7 +136,7 @@ const forbidden = [
     ["nodemailer", "server/features/mail/transport\\.ts"],
     ["piscina", "(server/kernel/pool|workers/tasks)\\.ts"],
     ["undici", "server/kernel/outbound\\.ts"],
-    ["pkcs11js", "server/features/keys/pkcs11(-library)?\\.ts"],
+    ["pkcs11js", "server/features/keys/pkcs11/(pkcs11|library)\\.ts"],
     ["koa", "server/apps\\.ts"],
     ["@koa/router", "server/kernel/routing\\.ts"],
   ].map(([library, only]) => ({

@@ -1,11 +1,11 @@
 import { expect, onTestFinished, test } from "vitest";
-import { defineUpkeep, type UpkeepJob } from "../../server/kernel/jobs.ts";
+import { defineRecurring, enqueue, type RecurringJob } from "../../server/kernel/jobs.ts";
 import { createLog } from "../../server/kernel/log.ts";
 import { type Schedule, startSchedules } from "../../server/kernel/schedules.ts";
 import { openTestDatabase } from "./open.ts";
 
-const hourly = defineUpkeep("test.hourly");
-const atStart = defineUpkeep("test.at-start");
+const hourly = defineRecurring("test.hourly");
+const atStart = defineRecurring("test.at-start");
 const hourMs = 3_600_000;
 
 async function setUp(...schedules: Schedule[]) {
@@ -23,7 +23,7 @@ async function setUp(...schedules: Schedule[]) {
     (await db.read.selectFrom("jobs").select(["name", "queue", "payload"]).orderBy("name").execute()).map(
       ({ name, queue, payload }) => `${name} in ${queue}: ${payload}`,
     );
-  const finish = ({ name }: UpkeepJob) => db.tx((tx) => tx.deleteFrom("jobs").where("name", "=", name).execute());
+  const finish = ({ name }: RecurringJob) => db.tx((tx) => tx.deleteFrom("jobs").where("name", "=", name).execute());
   return { db, state, scheduler, queued, finish };
 }
 
@@ -32,7 +32,7 @@ test("each start queues all of it; later what is due, and what waits or runs is 
     { job: hourly, everyMs: hourMs },
     { job: atStart, everyMs: null },
   );
-  const both = ["test.at-start in upkeep: {}", "test.hourly in upkeep: {}"];
+  const both = ["test.at-start in recurring: {}", "test.hourly in recurring: {}"];
   expect(await queued()).toEqual(both);
   state.passedMs = hourMs;
   await scheduler.look();
@@ -44,7 +44,7 @@ test("each start queues all of it; later what is due, and what waits or runs is 
   expect(await queued()).toEqual([]);
   state.passedMs = 2 * hourMs;
   await scheduler.look();
-  expect(await queued()).toEqual(["test.hourly in upkeep: {}"]);
+  expect(await queued()).toEqual(["test.hourly in recurring: {}"]);
 });
 
 test("nothing is queued while work is held, and nothing is forgotten", async () => {
@@ -56,7 +56,7 @@ test("nothing is queued while work is held, and nothing is forgotten", async () 
   expect(await queued()).toEqual([]);
   state.held = false;
   await scheduler.look();
-  expect(await queued()).toEqual(["test.hourly in upkeep: {}"]);
+  expect(await queued()).toEqual(["test.hourly in recurring: {}"]);
 });
 
 test("what could not be queued is queued by the next look", async () => {
@@ -67,5 +67,18 @@ test("what could not be queued is queued by the next look", async () => {
   await scheduler.look();
   await db.tx((tx) => tx.schema.alterTable("jobs_away").renameTo("jobs").execute());
   await scheduler.look();
-  expect(await queued()).toEqual(["test.hourly in upkeep: {}"]);
+  expect(await queued()).toEqual(["test.hourly in recurring: {}"]);
+});
+
+test("a start tries at once what an earlier process left waiting after a failure", async () => {
+  const { db, finish } = await setUp({ job: hourly, everyMs: hourMs });
+  await finish(hourly);
+  await db.tx((tx) => enqueue(tx, hourly, {}, { runAt: Date.now() + hourMs, dedupeKey: hourly.name }));
+  await db.tx((tx) => tx.updateTable("jobs").set({ attempts: 7 }).execute());
+  const schedules = [{ job: hourly, everyMs: hourMs }];
+  const again = await startSchedules({ db, log: createLog("silent"), schedules, held: () => false });
+  onTestFinished(again.stop);
+  const row = await db.read.selectFrom("jobs").select(["run_at", "attempts"]).executeTakeFirstOrThrow();
+  expect(row.attempts).toBe(0);
+  expect(row.run_at).toBeLessThanOrEqual(Date.now());
 });

@@ -1,6 +1,6 @@
 import type { Ts } from "../../kernel/clock.ts";
 import type { Deps } from "../../kernel/deps.ts";
-import { backupFindings } from "../backup/service.ts";
+import { backupFindings, readBackupState } from "../backup/service.ts";
 import { anchorHold, anchorResumption } from "../evidence/service.ts";
 import type { Checks, Finding } from "../health/contract.ts";
 import { countStates, finding, messageOf } from "../health/service.ts";
@@ -42,7 +42,7 @@ export async function runChecks(deps: Deps, options: CheckOptions): Promise<Chec
     ["acme", "network", () => acme(deps, options.tls)],
     ["hsm", "keys", () => hsm(deps)],
     ["stuck-work", "work", () => work(deps)],
-    ["backup", "backup", () => backupFindings(deps)],
+    ["backup", "backup", async () => backupFindings(deps, await readBackupState(deps, { current: () => null }))],
     ["anchors", "keys", async () => [await anchors(deps)]],
     ["organizations", "organizations", async () => [await organizations(deps)]],
     ["operator-audit", "service", async () => [await audit(deps)]],

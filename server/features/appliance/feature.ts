@@ -1,5 +1,5 @@
 import type { Feature } from "../../feature.ts";
-import { hourlyMs } from "../../kernel/schedules.ts";
+import { hourMs } from "../../kernel/schedules.ts";
 import { operatorOf } from "./authenticate.ts";
 import { endpoints } from "./contract.ts";
 import { handlers } from "./handlers.ts";
@@ -10,6 +10,6 @@ export const feature: Feature = {
   endpoints,
   handlers: createBindings,
   jobs: ({ deps }) => handlers(deps),
-  schedules: [{ job: noteSize, everyMs: hourlyMs }],
+  schedules: [{ job: noteSize, everyMs: hourMs }],
   credentials: () => ({ local: async (request) => operatorOf(request) }),
 };

@@ -1,4 +1,4 @@
-import { defineUpkeep } from "../../kernel/jobs.ts";
+import { defineRecurring } from "../../kernel/jobs.ts";
 
 /** Notes how large the data is today. */
-export const noteSize = defineUpkeep("appliance.sample-storage");
+export const noteSize = defineRecurring("appliance.sample-storage");

@@ -3,7 +3,6 @@ import path from "node:path";
 import { measureRoom } from "../../kernel/capacity-room.ts";
 import { toTs } from "../../kernel/clock.ts";
 import type { Deps } from "../../kernel/deps.ts";
-import type { Commit } from "../../kernel/job-handler.ts";
 import type { ApplianceStatus } from "./status-contract.ts";
 import { firstSample, insertSample } from "./storage-store.ts";
 
@@ -63,11 +62,11 @@ async function volumeOf(folder: string): Promise<{ freeBytes: number; volumeByte
   return { freeBytes, volumeBytes };
 }
 
-/** Measures how large the data is today. @returns what notes it */
-export async function sampleStorage(deps: StorageDeps): Promise<Commit> {
+/** Notes how large the data is today. */
+export async function sampleStorage(deps: StorageDeps): Promise<void> {
   const { usedBytes } = await measureData(deps);
   const now = deps.clock.now();
-  return (tx) => insertSample(tx, { day: dayOf(now), bytes: usedBytes }, dayOf(now - keptDays * dayMs));
+  await deps.db.tx((tx) => insertSample(tx, { day: dayOf(now), bytes: usedBytes }, dayOf(now - keptDays * dayMs)));
 }
 
 export async function readStorage(deps: StorageDeps): Promise<ApplianceStatus["storage"]> {

@@ -1,5 +1,5 @@
 import type { Feature } from "../../feature.ts";
-import { hourlyMs } from "../../kernel/schedules.ts";
+import { hourMs } from "../../kernel/schedules.ts";
 import { endpoints } from "./contract.ts";
 import { createBackupHandlers } from "./handlers.ts";
 import { planBackup } from "./jobs.ts";
@@ -9,5 +9,5 @@ export const feature: Feature = {
   endpoints,
   handlers: ({ backups }) => createBackupBindings(backups),
   jobs: ({ deps, backups }) => createBackupHandlers(deps, backups),
-  schedules: [{ job: planBackup, everyMs: hourlyMs }],
+  schedules: [{ job: planBackup, everyMs: hourMs }],
 };

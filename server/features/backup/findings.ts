@@ -2,7 +2,6 @@ import type { Deps } from "../../kernel/deps.ts";
 import type { Finding } from "../health/contract.ts";
 import { finding, messageOf } from "../health/service.ts";
 import type { BackupState } from "./contract.ts";
-import { readBackupState } from "./service.ts";
 import { backupSettings } from "./settings.ts";
 
 /** Beyond one and a half intervals a backup is late, not merely running. */
@@ -10,11 +9,13 @@ const lateAfter = 1.5;
 const drillEveryDays = 90;
 
 /** Whether a loss of this machine would be survived: how old the last backup is that was found whole, and the last drill. */
-export async function backupFindings(deps: Pick<Deps, "config" | "clock" | "db">): Promise<Finding[]> {
-  const state = await readBackupState(deps, { current: () => null });
-  const unset = await backupSettings(deps.config).then(() => null, messageOf);
-  const drill = drillFinding(state, deps.clock.now());
-  return [unset === null ? backupFinding(state) : missing(deps.config, unset), ...(drill === null ? [] : [drill])];
+export async function backupFindings(
+  { config, clock }: Pick<Deps, "config" | "clock">,
+  state: BackupState,
+): Promise<Finding[]> {
+  const unset = await backupSettings(config).then(() => null, messageOf);
+  const drill = drillFinding(state, clock.now());
+  return [unset === null ? backupFinding(state) : missing(config, unset), ...(drill === null ? [] : [drill])];
 }
 
 /** Nobody chose anything yet, or what was chosen cannot be used. */

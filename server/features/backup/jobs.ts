@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { defineJob, defineUpkeep } from "../../kernel/jobs.ts";
+import { defineJob, defineRecurring } from "../../kernel/jobs.ts";
 import { Actor } from "../../kernel/wire.ts";
 
 const minuteMs = 60_000;
@@ -25,4 +25,4 @@ export const runDrill = defineJob({
 });
 
 /** Begins a backup when one is due. */
-export const planBackup = defineUpkeep("backup.plan");
+export const planBackup = defineRecurring("backup.plan");

@@ -8,7 +8,7 @@ import { recordAdminAct } from "../identity/service.ts";
 import { noteDeliveryError, sendMail } from "../mail/jobs.ts";
 import { announceEnvelope } from "./audit.ts";
 import { inviteViewer, renderEnvelope, sealEnvelope, tellViewers } from "./jobs.ts";
-import { ownedEnvelope } from "./service.ts";
+import { ownedEnvelope } from "./owned.ts";
 import { retrySeal } from "./stalled.ts";
 import { inProgress } from "./state.ts";
 import type { EnvelopeRow } from "./tables.ts";

@@ -15,6 +15,7 @@ export { announceEnvelope, appendAudit, auditTrail, certificateEntry, envelopeTo
 export { showingDelay } from "./delay.ts";
 export type { AuditObserver } from "./observers.ts";
 export { type Plan, plans } from "./plan.ts";
+export { ownedEnvelope } from "./owned.ts";
 export { lastingWarnings, presentRecipient } from "./present.ts";
 export {
   completeRecipient,
@@ -46,13 +47,6 @@ export { allViewersOf, markInvited, markSeen, type ViewerRow, viewerOf, type Wat
 /** The template version that the envelope was made from. */
 export function versionOf(deps: Deps, reader: Reader, envelope: EnvelopeRow): Promise<PublishedVersion> {
   return publishedVersion(deps, reader, envelope.organization, envelope.template, envelope.template_version);
-}
-
-/** An envelope of this organization and mode. @throws AppError not-found */
-export async function ownedEnvelope(deps: Deps, id: string, owner: Owner): Promise<OwnedEnvelope> {
-  const record = await readOwnedEnvelope(deps.db.read, id, owner);
-  if (record === undefined) throw notFound("The envelope");
-  return record;
 }
 
 /** One page, newest first. @throws AppError validation-failed for a cursor that is not ours */

@@ -4,7 +4,7 @@ import { notFound } from "../../kernel/errors.ts";
 import type { MailRecord } from "../mail/contract.ts";
 import { listMail } from "../mail/service.ts";
 import type { TestMail } from "./dashboard-contract.ts";
-import { ownedEnvelope } from "./service.ts";
+import { ownedEnvelope } from "./owned.ts";
 
 /**
  * Mails of test-mode envelopes as members read them, codes included: most of them go nowhere else (contract §3).

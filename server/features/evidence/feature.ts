@@ -1,5 +1,5 @@
 import type { Feature } from "../../feature.ts";
-import { hourlyMs } from "../../kernel/schedules.ts";
+import { hourMs } from "../../kernel/schedules.ts";
 import { anchorsEndpoints } from "./anchors/managed-contract.ts";
 import { anchorsBindings } from "./anchors/managed-routes.ts";
 import { endpoints } from "./contract.ts";
@@ -13,6 +13,6 @@ export const feature: Feature = {
   jobs: ({ deps }) => handlers(deps),
   schedules: [
     { job: resumeWork, everyMs: null },
-    { job: forgetDownloads, everyMs: hourlyMs },
+    { job: forgetDownloads, everyMs: hourMs },
   ],
 };

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { defineJob, defineUpkeep, exponentialBackoff } from "../../kernel/jobs.ts";
+import { defineJob, defineRecurring, exponentialBackoff } from "../../kernel/jobs.ts";
 
 /**
  * Raises a seal to the level of the settings, or renews it before its last document timestamp ends. For as long as it
@@ -79,10 +79,10 @@ export const tellWitness = defineJob({
 });
 
 /** Deletes download links that ended long ago. */
-export const forgetDownloads = defineUpkeep("evidence.forget-downloads");
+export const forgetDownloads = defineRecurring("evidence.forget-downloads");
 
 /**
  * Queues again what looks after seals and anchors: seals may stand below a level that the settings ask for only now, or come from
  * a time before they were looked after.
  */
-export const resumeWork = defineUpkeep("evidence.resume");
+export const resumeWork = defineRecurring("evidence.resume");

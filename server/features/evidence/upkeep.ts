@@ -69,7 +69,10 @@ async function resumeAnchors(deps: Deps): Promise<void> {
   if (size > (latest?.tree_size ?? 0)) await deps.db.tx((tx) => scheduleAnchor(tx, deps));
 }
 
-/** What `resumeWork` does, at each start. */
+/**
+ * Queues again what looks after seals and anchors, at each start: seals may stand below a level that the settings ask for only
+ * now, or come from a time before they were looked after.
+ */
 export async function resumeUpkeep(deps: Deps): Promise<void> {
   await resumeNotes(deps);
   await resumeAnchors(deps);

@@ -1,4 +1,4 @@
-import { defineUpkeep } from "../../kernel/jobs.ts";
+import { defineRecurring } from "../../kernel/jobs.ts";
 
 /** Makes the keys of the installation when it has none, so that the first who needs one does not wait for them. */
-export const makeKeys = defineUpkeep("keys.ensure");
+export const makeKeys = defineRecurring("keys.ensure");

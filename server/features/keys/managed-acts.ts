@@ -14,7 +14,7 @@ import {
   testSign,
 } from "./ceremony.ts";
 import type { KeyUse } from "./kinds.ts";
-import { usable } from "./managed.ts";
+import { usable } from "./unavailable.ts";
 import type { generateManagedKey, KeyRecords, rotateManagedAuthority, rotateManagedKey } from "./managed-contract.ts";
 import type { RecordBody } from "./record-schema.ts";
 import { checkRecords, listRecords } from "./records.ts";

@@ -38,11 +38,3 @@ export async function slotsOf(deps: Deps, actor: Actor, named: string | undefine
     throw new AppError("conflict", { detail: error.message, cause: error });
   }
 }
-
-/** @throws AppError `service-unavailable` instead of KeyUnavailable */
-export async function usable<T>(work: Promise<T>): Promise<T> {
-  return await work.catch((error: unknown) => {
-    if (!(error instanceof KeyUnavailable)) throw error;
-    throw new AppError("service-unavailable", { detail: detailOf(error), cause: error });
-  });
-}

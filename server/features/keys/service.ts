@@ -14,11 +14,10 @@ import { KeyUnavailable } from "./unavailable.ts";
 
 export { checkKeys } from "./checks.ts";
 export { readPkcs12 } from "./given-certificates.ts";
-export { usable } from "./managed.ts";
 export { tryPin } from "./pkcs11/token.ts";
 export { checkRecords } from "./records.ts";
 export { ownRevocationList } from "./revocation.ts";
-export { KeyUnavailable, remedies } from "./unavailable.ts";
+export { KeyUnavailable, remedies, usable } from "./unavailable.ts";
 
 /** A key with its certificate, to sign in a PDF or a time stamp with. */
 export type CertifiedSigner = {

@@ -1,3 +1,5 @@
+import { AppError } from "../../kernel/errors.ts";
+
 /** What keeps a key from being used, and what to do about it; the wire and `--json` name it. */
 export const remedies = {
   "token-not-set": "set SIGNET_PKCS11_MODULE, SIGNET_PKCS11_TOKEN and SIGNET_PKCS11_PIN_FILE",
@@ -49,4 +51,12 @@ export function troubleOf(error: unknown): Trouble {
   return error instanceof KeyUnavailable
     ? { code: error.code, message: error.reason }
     : { code: "token-failed", message: String(error) };
+}
+
+/** @throws AppError `service-unavailable` instead of KeyUnavailable */
+export async function usable<T>(work: Promise<T>): Promise<T> {
+  return await work.catch((error: unknown) => {
+    if (!(error instanceof KeyUnavailable)) throw error;
+    throw new AppError("service-unavailable", { detail: detailOf(error), cause: error });
+  });
 }

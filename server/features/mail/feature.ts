@@ -1,5 +1,5 @@
 import type { Feature } from "../../feature.ts";
-import { hourlyMs } from "../../kernel/schedules.ts";
+import { hourMs } from "../../kernel/schedules.ts";
 import { handlers } from "./handlers.ts";
 import { wipeMails } from "./jobs.ts";
 import { mailEndpoints } from "./queue-contract.ts";
@@ -9,5 +9,5 @@ export const feature: Feature = {
   endpoints: mailEndpoints,
   handlers: () => bindings,
   jobs: ({ deps }) => handlers(deps),
-  schedules: [{ job: wipeMails, everyMs: hourlyMs }],
+  schedules: [{ job: wipeMails, everyMs: hourMs }],
 };

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { defineJob, defineUpkeep } from "../../kernel/jobs.ts";
+import { defineJob, defineRecurring } from "../../kernel/jobs.ts";
 import { Ts } from "../../kernel/wire.ts";
 
 const hourMs = 3_600_000;
@@ -40,4 +40,4 @@ export const noteDeliveryError = defineJob({
 });
 
 /** Wipes the contents of mails that are of no use any more. */
-export const wipeMails = defineUpkeep("mail.wipe");
+export const wipeMails = defineRecurring("mail.wipe");

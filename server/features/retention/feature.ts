@@ -1,5 +1,5 @@
 import type { Feature } from "../../feature.ts";
-import { hourlyMs } from "../../kernel/schedules.ts";
+import { hourMs } from "../../kernel/schedules.ts";
 import { endpoints } from "./contract.ts";
 import { handlers } from "./handlers.ts";
 import { planRetention } from "./jobs.ts";
@@ -9,5 +9,5 @@ export const feature: Feature = {
   endpoints,
   handlers: () => bindings,
   jobs: ({ deps }) => handlers(deps),
-  schedules: [{ job: planRetention, everyMs: hourlyMs }],
+  schedules: [{ job: planRetention, everyMs: hourMs }],
 };

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { defineJob, defineUpkeep } from "../../kernel/jobs.ts";
+import { defineJob, defineRecurring } from "../../kernel/jobs.ts";
 
 /** Deletes what is due and the blobs that nothing names. One at a time: enqueue it with `retentionDedupeKey`. */
 export const runRetention = defineJob({
@@ -12,4 +12,4 @@ export const runRetention = defineJob({
 export const retentionDedupeKey = "retention.run";
 
 /** Queues the daily run when the last one is a day old. */
-export const planRetention = defineUpkeep("retention.plan");
+export const planRetention = defineRecurring("retention.plan");

@@ -1,5 +1,5 @@
 import type { Feature } from "../../feature.ts";
-import { hourlyMs } from "../../kernel/schedules.ts";
+import { hourMs } from "../../kernel/schedules.ts";
 import { accessEndpoints } from "./access-contract.ts";
 import { accessBindings } from "./access-routes.ts";
 import { endpoints } from "./contract.ts";
@@ -11,5 +11,5 @@ export const feature: Feature = {
   endpoints: [...endpoints, ...accessEndpoints],
   handlers: () => [...bindings, ...accessBindings],
   jobs: ({ deps }) => handlers(deps),
-  schedules: [{ job: forgetSignIns, everyMs: hourlyMs }],
+  schedules: [{ job: forgetSignIns, everyMs: hourMs }],
 };

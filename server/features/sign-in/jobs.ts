@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { defineJob, defineUpkeep } from "../../kernel/jobs.ts";
+import { defineJob, defineRecurring } from "../../kernel/jobs.ts";
 import { accountQueue } from "../mail/jobs.ts";
 
 const Asked = z.object({
@@ -28,4 +28,4 @@ export const mailSignIn = defineJob({
 });
 
 /** Deletes codes, links, tries and sessions that have ended. */
-export const forgetSignIns = defineUpkeep("sign-in.forget");
+export const forgetSignIns = defineRecurring("sign-in.forget");

@@ -1,5 +1,5 @@
 import type { Feature } from "../../feature.ts";
-import { hourlyMs } from "../../kernel/schedules.ts";
+import { hourMs } from "../../kernel/schedules.ts";
 import { endpoints } from "./contract.ts";
 import { handlers } from "./handlers.ts";
 import { dropKept } from "./jobs.ts";
@@ -9,5 +9,5 @@ export const feature: Feature = {
   endpoints,
   handlers: createUpdateBindings,
   jobs: ({ deps }) => handlers(deps),
-  schedules: [{ job: dropKept, everyMs: hourlyMs }],
+  schedules: [{ job: dropKept, everyMs: hourMs }],
 };

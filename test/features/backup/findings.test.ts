@@ -4,6 +4,7 @@ import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { loadConfig } from "../../../server/config.ts";
 import { backupFindings } from "../../../server/features/backup/findings.ts";
+import { readBackupState } from "../../../server/features/backup/service.ts";
 import { makeRecipient } from "../../../server/features/backup/recipient.ts";
 import * as store from "../../../server/features/backup/store.ts";
 import { toTs } from "../../../server/kernel/clock.ts";
@@ -26,6 +27,8 @@ beforeAll(async () => {
   const config = loadConfig({ ...env, SIGNET_BACKUP_RECIPIENT: makeRecipient().recipient });
   ({ deps, close } = await openDeps({ config, log: createLog("silent"), createKey: true, clock }));
 });
+const findingsOf = async (on: Deps) => await backupFindings(on, await readBackupState(on, { current: () => null }));
+
 afterAll(async () => {
   await close();
   await rm(home, { recursive: true, force: true });
@@ -111,7 +114,7 @@ const cases: [string, Run[], Drill | null, [string, RegExp], [string, RegExp] | 
 
 test.each(cases)("%s", async (_, runs, drill, expected, expectedDrill) => {
   await become(runs, drill);
-  const [first, second] = await backupFindings(deps);
+  const [first, second] = await findingsOf(deps);
   expect(first).toMatchObject({ id: "backup", state: expected[0], detail: expect.stringMatching(expected[1]) });
   expect(first?.action === null).toBe(expected[0] === "ok");
   if (expectedDrill === null) expect(second).toBeUndefined();
@@ -125,10 +128,10 @@ test.each(cases)("%s", async (_, runs, drill, expected, expectedDrill) => {
 
 test("no folder is a warning with what to do; half of the settings is wrong", async () => {
   const { backupDir: _, ...without } = deps.config;
-  const [unset] = await backupFindings({ ...deps, config: without });
+  const [unset] = await findingsOf({ ...deps, config: without });
   expect(unset).toMatchObject({ state: "warning", action: expect.stringContaining("signet backup key") });
   const { backupRecipient: __, ...nobody } = deps.config;
-  const [half, ...more] = await backupFindings({ ...deps, config: nobody });
+  const [half, ...more] = await findingsOf({ ...deps, config: nobody });
   expect(half).toMatchObject({ state: "wrong", detail: expect.stringContaining("nobody could open") });
   expect(more).toEqual([]);
 });

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { defineJob, defineUpkeep } from "../../../kernel/jobs.ts";
+import { defineJob, defineRecurring } from "../../../kernel/jobs.ts";
 
 /**
  * Goes on with the certificate by ACME: asks for one, waits for the authority, or looks whether the present one is to be
@@ -15,4 +15,4 @@ export const acmeStep = defineJob({
 });
 
 /** Goes on with what was set up before this start. */
-export const resumeAcmeWork = defineUpkeep("tls.resume-acme");
+export const resumeAcmeWork = defineRecurring("tls.resume-acme");
