@@ -56,5 +56,6 @@ test("leaves for which no anchor is planned get one planned at the next start", 
   const planned = async () => (await findLive(app.deps.db.read, anchorLeaves)).length > 0;
   expect(await planned()).toBe(false);
   await app.restart();
+  await app.jobs.idle();
   expect(await planned()).toBe(true);
 });

@@ -325,6 +325,7 @@ describe("seals below the level of the settings that nothing was going to raise"
     // They are renewed like any other, also when the job for that was lost.
     await on.deps.db.tx((tx) => tx.deleteFrom("jobs").where("name", "=", "evidence.renew").execute());
     await on.restart();
+    await on.jobs.idle();
     expect(await jobsNamed(on, "evidence.renew")).toHaveLength(1);
   });
 });
