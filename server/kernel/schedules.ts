@@ -49,7 +49,12 @@ export async function startSchedules(options: ScheduleOptions): Promise<Schedule
     if (due.length === 0) return;
     await db.tx(async (tx) => {
       for (const { job } of due) await enqueue(tx, job, {}, { dedupeKey: job.name });
-      if (first) await tryNow(tx, due.map(({ job }) => job.name), tx[txScope].now());
+      if (first)
+        await tryNow(
+          tx,
+          due.map(({ job }) => job.name),
+          tx[txScope].now(),
+        );
     });
     first = false;
     for (const schedule of due) dueAt.set(schedule, begun + (schedule.everyMs ?? Number.POSITIVE_INFINITY));

@@ -4,12 +4,14 @@ import path from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { z } from "zod";
+import rules, { edges } from "./rules.mjs";
 
 const Report = z.object({
   summary: z.object({
     totalCruised: z.int(),
     violations: z.array(z.object({ from: z.string(), to: z.string(), rule: z.object({ name: z.string() }) })),
   }),
+  modules: z.array(z.object({ source: z.string() })),
 });
 
 test("imports follow the architecture", { timeout: 120_000 }, async () => {
@@ -18,19 +20,35 @@ test("imports follow the architecture", { timeout: 120_000 }, async () => {
     ["--config", "test/architecture/rules.mjs", "--output-type", "json", "server", "workers", "apps", "scripts"],
     { maxBuffer: 256 * 1024 * 1024 },
   ).catch((error: { stdout: string }) => error);
-  const { summary } = Report.parse(JSON.parse(stdout));
+  const { summary, modules } = Report.parse(JSON.parse(stdout));
   // A cruiser that cannot read TypeScript sees no modules and finds nothing wrong with them.
   const sources = ["server", "workers", "apps", "scripts"].flatMap((folder) =>
     readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => /\.tsx?$/.test(name)),
   );
   expect(summary.totalCruised).toBeGreaterThan(sources.length * 0.9);
+  const files = modules.map(({ source }) => source);
+  // A rule whose folders were moved away matches nothing and is never broken.
+  for (const { name, from } of rules.forbidden) {
+    const seen = files.filter((file) => matches(file, from.path, true) && !matches(file, from.pathNot, false));
+    expect(seen.length, name).toBeGreaterThan(0);
+  }
+  expect(readdirSync("server/features").sort()).toEqual(Object.keys(edges).sort());
   expect(summary.violations.map(({ rule, from, to }) => `${rule.name}: ${from} → ${to}`)).toEqual([]);
 });
 
+const matches = (file: string, patterns: string | string[] | undefined, otherwise: boolean): boolean =>
+  patterns === undefined ? otherwise : [patterns].flat().some((pattern) => new RegExp(pattern).test(file));
+
+/** Besides the doors of features, which say what others may use. */
 test("there are no barrels", () => {
   const barrels = ["server", "workers", "apps"].flatMap((folder) =>
     readdirSync(folder, { recursive: true, encoding: "utf8" })
-      .filter((name) => /\.tsx?$/.test(name) && isBarrel(readFileSync(path.join(folder, name), "utf8")))
+      .filter(
+        (name) =>
+          /\.tsx?$/.test(name) &&
+          path.basename(name) !== "service.ts" &&
+          isBarrel(readFileSync(path.join(folder, name), "utf8")),
+      )
       .map((name) => path.join(folder, name)),
   );
   expect(barrels).toEqual([]);

@@ -2,20 +2,20 @@ import { decodeCursor, encodeCursor, pageOf } from "../../kernel/cursor.ts";
 import type { Reader } from "../../kernel/db.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import type { StoredContent } from "../../kernel/endpoint.ts";
-import { AppError, notFound } from "../../kernel/errors.ts";
+import { AppError } from "../../kernel/errors.ts";
 import { type PublishedVersion, publishedVersion } from "../templates/service.ts";
 import { auditTrail } from "./audit.ts";
 import type { DocumentVersion, Envelope, ListEnvelopesQuery } from "./contract.ts";
 import { presentListed } from "./present.ts";
-import { type OwnedEnvelope, type Owner, readEnvelopes, readOwnedEnvelope } from "./store.ts";
+import { type OwnedEnvelope, type Owner, readEnvelopes } from "./store.ts";
 import type { EnvelopeRow } from "./tables.ts";
 
 export { type By, markResent } from "./actions.ts";
 export { announceEnvelope, appendAudit, auditTrail, certificateEntry, envelopeTopic, walkChains } from "./audit.ts";
 export { showingDelay } from "./delay.ts";
 export type { AuditObserver } from "./observers.ts";
-export { type Plan, plans } from "./plan.ts";
 export { ownedEnvelope } from "./owned.ts";
+export { type Plan, plans } from "./plan.ts";
 export { lastingWarnings, presentRecipient } from "./present.ts";
 export {
   completeRecipient,

@@ -14,11 +14,11 @@ import {
   testSign,
 } from "./ceremony.ts";
 import type { KeyUse } from "./kinds.ts";
-import { usable } from "./unavailable.ts";
 import type { generateManagedKey, KeyRecords, rotateManagedAuthority, rotateManagedKey } from "./managed-contract.ts";
 import type { RecordBody } from "./record-schema.ts";
 import { checkRecords, listRecords } from "./records.ts";
 import type { KeyDeps } from "./signers.ts";
+import { usable } from "./unavailable.ts";
 
 /** What an operator does with the keys: each act stands in its signed record and in the operators' audit, in one transaction. */
 

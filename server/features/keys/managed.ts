@@ -6,7 +6,7 @@ import { listKeys } from "./ceremony.ts";
 import type { ManagedKeys } from "./managed-contract.ts";
 import { listSlots } from "./pkcs11/token.ts";
 import { inspectToken } from "./service.ts";
-import { detailOf, KeyUnavailable } from "./unavailable.ts";
+import { KeyUnavailable } from "./unavailable.ts";
 
 /** The keys of the installation for who looks after it; what it does with them stands in `key-acts.ts`. */
 
