@@ -8,7 +8,7 @@ import { listSlots } from "./pkcs11/token.ts";
 import { inspectToken } from "./service.ts";
 import { KeyUnavailable } from "./unavailable.ts";
 
-/** The keys of the installation for who looks after it; what it does with them stands in `key-acts.ts`. */
+/** The keys of the installation for who looks after it; what it does with them stands in `managed-acts.ts`. */
 
 export async function readKeys(deps: Deps): Promise<ManagedKeys> {
   const data = await listKeys(deps);
