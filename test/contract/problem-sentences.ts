@@ -11,11 +11,12 @@ type Sentence = { text: string; place: string };
 /** Whose sentences nobody reads as the `detail` of an error that the API answers with. */
 const elsewhere: readonly RegExp[] = [
   // The command line, the settings, the start, and what the administrator's socket alone offers.
-  /^server\/(commands|migrations|features\/(backup|update|tls|appliance))\//,
+  /^server\/(commands|migrations|features\/(backup|update|tls|health|appliance))\//,
   /^server\/(cli|config|front|local-client|operations)\.ts$/,
   /^server\/kernel\/(address-guard|client-ip|master-key|start-fault)\.ts$/,
   /^server\/features\/keys\/(authority|ceremony|given-certificates|pkcs11.*|rotation|token|unavailable)\.ts$/,
   /^server\/features\/identity\/administration\.ts$/,
+  /^server\/features\/(evidence\/anchors\/managed|keys\/managed(-acts)?|mail\/queue|organization\/managed|sign-in\/access)\.ts$/,
   // Pages, mails, the description of the interface, and what a verification, a check or the evidence bundle says.
   /^server\/(pages\/|pages\.ts|kernel\/openapi|features\/mail\/|features\/evidence\/(bundle|fsck|verify|words))/,
   /^workers\/seal\/(extend|task)\.ts$/,

@@ -84,6 +84,7 @@ async function play(at: TestAppliance, clock: Clock): Promise<Record<string, unk
 
   const watched = await next("watched");
   await ok(at, 200, `/v1/envelopes/${watched}/viewers`, { json: { viewers: [{ email: "rob@example.com" }] } });
+  await at.jobs.idle();
   const { viewers = [], recipients } = await envelopeOf(at, watched);
   await ok(at, 204, `/v1/envelopes/${watched}/viewers/${viewers[0]?.id}`, { method: "DELETE" });
   clock.advance(minute);
