@@ -1,10 +1,12 @@
 import type { Activity } from "./features/backup/activity.ts";
+import type { AuditObserver } from "./features/envelopes/service.ts";
+import type { OutlivedCheck } from "./features/mail/service.ts";
 import type { TlsKeeper } from "./features/tls/keeper.ts";
 import type { Installation } from "./features/update/installation.ts";
 import type { Maintenance } from "./features/update/maintenance.ts";
 import type { Binding } from "./kernel/binding.ts";
 import type { Ts } from "./kernel/clock.ts";
-import type { Deps, Observers } from "./kernel/deps.ts";
+import type { Deps } from "./kernel/deps.ts";
 import type { EndpointSpec } from "./kernel/endpoint.ts";
 import type { Authenticators } from "./kernel/gates.ts";
 import type { JobBinding } from "./kernel/job-handler.ts";
@@ -39,6 +41,21 @@ export type Host = {
 /** The host once its job runner runs. */
 export type RunningHost = Host & { jobs: JobRunner };
 
+/** How a feature learns what others do, or answers what they ask, without either importing the other. */
+export type Observers = {
+  /** Hear of an envelope's new audit entries, in this order. */
+  audit: readonly AuditObserver[];
+  /** Say whether a mail that waits to be sent is still of use. */
+  outlived: readonly OutlivedCheck[];
+};
+
+declare module "./kernel/deps.ts" {
+  interface Deps {
+    /** Loaded at the first call: a command that stores no audit entry and sends no mail loads no features for it. */
+    observers: () => Promise<Observers>;
+  }
+}
+
 /** A capability of the product, as its folder gives it to the server. `features.ts` lists them all. */
 export type Feature = {
   /** Every operation that it declares; those with the credential `local` are served on the admin socket. */
@@ -49,6 +66,5 @@ export type Feature = {
   schedules?: readonly Schedule[];
   /** Authenticators for the credentials that it adds. */
   credentials?: (host: Host) => Partial<Authenticators>;
-  /** What it hears of, or is asked about, by features that do not know it. */
   observers?: Partial<Observers>;
 };

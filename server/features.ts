@@ -1,8 +1,9 @@
-import type { Feature } from "./feature.ts";
+import type { Feature, Observers } from "./feature.ts";
 import { feature as appliance } from "./features/appliance/feature.ts";
 import { feature as backup } from "./features/backup/feature.ts";
 import { feature as envelopes } from "./features/envelopes/feature.ts";
 import { feature as evidence } from "./features/evidence/feature.ts";
+import { feature as health } from "./features/health/feature.ts";
 import { feature as identity } from "./features/identity/feature.ts";
 import { feature as keys } from "./features/keys/feature.ts";
 import { feature as mail } from "./features/mail/feature.ts";
@@ -15,7 +16,6 @@ import { feature as templates } from "./features/templates/feature.ts";
 import { feature as tls } from "./features/tls/feature.ts";
 import { feature as update } from "./features/update/feature.ts";
 import { feature as viewers } from "./features/viewers/feature.ts";
-import type { Observers } from "./kernel/deps.ts";
 import { purgeIdempotency } from "./kernel/idempotency.ts";
 import { forgetReplies } from "./kernel/idempotency-jobs.ts";
 import { handle } from "./kernel/job-handler.ts";
@@ -42,6 +42,7 @@ export const features: readonly Feature[] = [
   signIn,
   mail,
   appliance,
+  health,
   operators,
   tls,
   backup,

@@ -1,6 +1,7 @@
 import { endpoints as appliance } from "./features/appliance/contract.ts";
 import { endpoints as backup } from "./features/backup/contract.ts";
 import { anchorsEndpoints } from "./features/evidence/anchors/managed-contract.ts";
+import { endpoints as health } from "./features/health/contract.ts";
 import { keysEndpoints } from "./features/keys/managed-contract.ts";
 import { mailEndpoints } from "./features/mail/queue-contract.ts";
 import { endpoints as operators } from "./features/operators/contract.ts";
@@ -16,6 +17,7 @@ import type { EndpointSpec } from "./kernel/endpoint.ts";
  */
 export const localEndpoints: readonly EndpointSpec[] = [
   ...appliance,
+  ...health,
   ...organizationsEndpoints,
   ...accessEndpoints,
   ...mailEndpoints,

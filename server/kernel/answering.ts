@@ -14,7 +14,7 @@ import type { RequestInfo } from "./request.ts";
 import { parseMultipart, rawBody } from "./request-body.ts";
 import { parseBody, parseParameters } from "./validate.ts";
 
-/** Runs the use case of a call that was let in, once where it says so, and sends what it answers. */
+/** Runs the use case of an admitted call, only once for each idempotency key, and sends its answer. */
 export type Answering = {
   answer(exchange: Exchange): Promise<void>;
   /** Hangs up on who follows an event stream. */

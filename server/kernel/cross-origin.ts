@@ -20,10 +20,7 @@ export function exposeHeaders(ctx: Context): void {
   ctx.set("access-control-expose-headers", exposedHeaders);
 }
 
-/**
- * CORS preflight: any origin, no credentials. Where nothing is, too: a browser shows a page the answer that says so only if it
- * was allowed to ask.
- */
+/** CORS preflight: any origin, no credentials. Unknown addresses get one too; without it a page could not read the 404. */
 export function preflight(ctx: Context): void {
   ctx.set("access-control-allow-methods", "GET, POST, OPTIONS");
   ctx.set("access-control-allow-headers", "content-type, if-none-match, if-range, range, x-request-id");

@@ -11,14 +11,7 @@ import type { Pool } from "./pool.ts";
 import type { RateLimits } from "./rate-limits.ts";
 import type { Secrets } from "./secrets.ts";
 
-/**
- * What features hear of each other, or are asked about, without one importing the other. Whoever tells or asks adds its kind by
- * `declare module "…/kernel/deps.ts" { interface Observers { … } }`; features register in their `feature.ts`.
- */
-// biome-ignore lint/suspicious/noEmptyInterface: features add to it
-export interface Observers {}
-
-/** What a use case may use. Built once in open-deps.ts; nothing else is shared. */
+/** What a use case may use. Built once in open-deps.ts; nothing else is shared. `server/feature.ts` adds the observers. */
 export interface Deps {
   config: Config;
   clock: Clock;
@@ -32,6 +25,4 @@ export interface Deps {
   events: Events;
   limits: RateLimits;
   capacity: Capacity;
-  /** Loaded at the first call: a command that tells nobody anything loads no feature for it. */
-  observers: () => Promise<Observers>;
 }

@@ -56,7 +56,7 @@ export function createGates(deps: Deps, authenticators: Authenticators): readonl
       );
   };
 
-  /** Only a page of our own may use the cookie of whoever sits there: every browser says where a call comes from. */
+  /** Only our own pages may use a session cookie. Every browser sends the origin of a call. */
   const requireOwnOrigin: Gate = ({ ctx, binding: { endpoint }, caller }) => {
     const byCookie = caller?.kind === "user" || caller?.kind === "person";
     const origin = ctx.get("origin");

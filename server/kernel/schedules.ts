@@ -17,7 +17,7 @@ export type ScheduleOptions = {
   db: Database;
   log: Log;
   schedules: readonly Schedule[];
-  /** While it says so nothing is queued, and nothing is forgotten. */
+  /** While this returns true nothing is queued; what becomes due is queued afterwards. */
   held: () => boolean;
   /** Milliseconds that only ever grow. */
   now?: () => number;
@@ -33,8 +33,8 @@ const lookEveryMs = 1000;
 
 /**
  * Queues every schedule, then looks every second which is due. Uses a monotonic clock, so setting the machine's clock back delays
- * nothing. What an earlier process left waiting after a failure is tried at once: whoever starts the service again may have
- * repaired the cause.
+ * nothing. What an earlier process left waiting after a failure is tried at once, since the cause may have been fixed before the
+ * restart.
  */
 export async function startSchedules(options: ScheduleOptions): Promise<Scheduler> {
   const { db, log, held, now = () => performance.now() } = options;

@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
-import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdirSync } from "node:fs";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
@@ -13,11 +13,13 @@ import { features } from "../../server/features.ts";
 import { createLogTail } from "../../server/kernel/log-tail.ts";
 import { localEndpoints } from "../../server/local-contract.ts";
 import { startAppliance } from "../harness/appliance.ts";
+import { copySources } from "./copied-sources.ts";
 
 const run = promisify(execFile);
-const root = path.resolve(import.meta.dirname, "../..");
 
-test("the features declare the operations of both contracts, and nothing else", () => {
+test("every folder of features is one feature, and they declare the operations of both contracts and nothing else", () => {
+  // Beside them stands what the kernel looks after itself.
+  expect(features).toHaveLength(readdirSync("server/features").length + 1);
   const ids = (specs: readonly { id: string }[]) => specs.map(({ id }) => id).sort();
   expect(ids(features.flatMap((feature) => feature.endpoints ?? []))).toEqual(ids([...endpoints, ...localEndpoints]));
   // The credential decides on which of the two sockets an operation is served.
@@ -145,12 +147,7 @@ await app.stop();
 
 // Besides, `frozen.json` takes up the names of its jobs, by a command.
 test("a new feature touches two source files outside its folder", { timeout: 120_000 }, async () => {
-  const copy = await mkdtemp(path.join(tmpdir(), "signet-feature-"));
-  onTestFinished(() => rm(copy, { recursive: true, force: true }));
-  for (const part of ["server", "workers", "test", "package.json", "tsconfig.json"])
-    await cp(path.join(root, part), path.join(copy, part), { recursive: true });
-  await symlink(path.join(root, "node_modules"), path.join(copy, "node_modules"));
-  await symlink(path.join(root, "dist"), path.join(copy, "dist"));
+  const copy = await copySources(["server", "workers", "test", "package.json", "tsconfig.json"]);
   const folder = path.join(copy, "server/features/greeting");
   await mkdir(folder);
   for (const [name, source] of Object.entries(greeting)) await writeFile(path.join(folder, name), source);

@@ -1,5 +1,4 @@
 import type { EndpointSpec } from "../../kernel/endpoint.ts";
-import { checksEndpoints } from "../health/contract.ts";
 import { clockEndpoints } from "./clock-contract.ts";
 import { logsEndpoints } from "./logs-contract.ts";
 import { settingsEndpoints } from "./settings-contract.ts";
@@ -10,7 +9,6 @@ import { workEndpoints } from "./work-contract.ts";
 
 export const endpoints: readonly EndpointSpec[] = [
   ...statusEndpoints,
-  ...checksEndpoints,
   ...clockEndpoints,
   ...workEndpoints,
   ...logsEndpoints,

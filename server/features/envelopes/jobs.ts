@@ -3,7 +3,7 @@ import { defineJob, exponentialBackoff } from "../../kernel/jobs.ts";
 import { Ts } from "../../kernel/wire.ts";
 import { viewerNews } from "../mail/contract.ts";
 
-/** The work that an envelope asks for, whoever does it: signing, viewers and evidence have the handlers of theirs. */
+/** Every job that an envelope enqueues. Signing, viewers and evidence have the handlers of theirs. */
 
 /**
  * Draws the document of a new envelope. What cannot be drawn voids the envelope at once; a full disk or a worker that fails

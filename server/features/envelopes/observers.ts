@@ -23,10 +23,3 @@ export type Noted = {
  * jobs, nothing else. What it throws undoes the entries.
  */
 export type AuditObserver = (tx: Tx, deps: Deps, noted: Noted) => Promise<void>;
-
-declare module "../../kernel/deps.ts" {
-  interface Observers {
-    /** In the order in which they hear. */
-    audit: readonly AuditObserver[];
-  }
-}

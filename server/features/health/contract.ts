@@ -72,4 +72,4 @@ export const getChecks = localEndpoint({
   responses: { 200: { kind: "json", schema: Checks } },
 });
 
-export const checksEndpoints = [getChecks];
+export const endpoints = [getChecks];

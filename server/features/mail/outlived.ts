@@ -13,12 +13,6 @@ type WaitingMail = { cause: string; envelope: string | null; content: MailConten
  */
 export type OutlivedCheck = (deps: Deps, mail: WaitingMail) => Promise<string | null>;
 
-declare module "../../kernel/deps.ts" {
-  interface Observers {
-    outlived: readonly OutlivedCheck[];
-  }
-}
-
 /** @returns null for what does not lapse by time alone */
 export function lapsedBecause(content: MailContent, createdAt: Ts, now: Ts): string | null {
   if (!("minutes" in content) || toTs(Date.parse(createdAt) + content.minutes * 60_000) > now) return null;

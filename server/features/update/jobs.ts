@@ -1,4 +1,4 @@
 import { defineRecurring } from "../../kernel/jobs.ts";
 
-/** Deletes the database of before the last update, once it was kept long enough. */
+/** Deletes the database kept from before the last update once its time is over. */
 export const dropKept = defineRecurring("update.forget-kept");

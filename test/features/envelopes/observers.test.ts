@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Observers } from "../../../server/feature.ts";
 import { appendAudit } from "../../../server/features/envelopes/audit.ts";
 import type { Noted } from "../../../server/features/envelopes/observers.ts";
-import type { Deps, Observers } from "../../../server/kernel/deps.ts";
+import type { Deps } from "../../../server/kernel/deps.ts";
 import { systemActor } from "../../../server/kernel/wire.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
 import { watchTransactions } from "../../harness/transactions.ts";

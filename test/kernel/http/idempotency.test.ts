@@ -164,7 +164,7 @@ describe("an Idempotency-Key", () => {
     const key = newKey();
     const first = await post(key, { name: "a day" });
     await appliance.restart();
-    // A start forgets what is over by itself: not later, when the clock has moved on.
+    // Every start deletes expired replies; let it finish before the clock moves on.
     await appliance.jobs.idle();
     clock.shift(24 * 3_600_000 - 60_000);
     const before = await post(key, { name: "a day" });
