@@ -3,9 +3,9 @@ import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { sessionCookieName } from "../server/features/identity/sessions.ts";
 import { newId } from "../server/kernel/ids.ts";
 import { publishAgreement, sendAgreement } from "../test/e2e/agreement.ts";
-import { desktop, phone, settled, visit } from "../test/e2e/browser.ts";
-import { enter, ok, publishTemplate, send, submission } from "../test/features/signing/flow.ts";
 import { startAppliance, type TestAppliance } from "../test/harness/appliance.ts";
+import { desktop, phone, settled, visit } from "../test/harness/page.ts";
+import { enter, ok, publishTemplate, send, submission } from "../test/harness/scenario.ts";
 
 /** Photographs the dashboard of a small estate agency on an ordinary day. */
 

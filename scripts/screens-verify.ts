@@ -6,10 +6,11 @@ import { inflateRawSync } from "node:zlib";
 import type { Browser } from "playwright-core";
 import { bundleFiles } from "../server/features/evidence/bundle/contents.ts";
 import { readZip, zipParts } from "../server/features/evidence/bundle/zip.ts";
-import { desktop, phone, settled, visit } from "../test/e2e/browser.ts";
-import { pinsFrom, sealedEnvelope } from "../test/features/evidence/bundle-support.ts";
-import { envelopeOf, movableClock, publishTemplate, samplePdf } from "../test/features/signing/flow.ts";
 import { startAppliance } from "../test/harness/appliance.ts";
+import { pinsFrom, sealedEnvelope } from "../test/harness/bundles.ts";
+import { movableClock } from "../test/harness/clock.ts";
+import { desktop, phone, settled, visit } from "../test/harness/page.ts";
+import { envelopeOf, publishTemplate, samplePdf } from "../test/harness/scenario.ts";
 
 /** Photographs what the verification page and the page inside a bundle say of each kind of file. */
 

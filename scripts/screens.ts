@@ -1,9 +1,9 @@
 import { mkdir } from "node:fs/promises";
 import path from "node:path";
 import { ada, linkFor, mary, publishAgreement, sendAgreement } from "../test/e2e/agreement.ts";
-import { desktop, launch, phone, settled, visit } from "../test/e2e/browser.ts";
 import { drawn, drawSignature, enterCode, fillAsTenant, finish } from "../test/e2e/steps.ts";
 import { startAppliance } from "../test/harness/appliance.ts";
+import { desktop, launch, phone, settled, visit } from "../test/harness/page.ts";
 import { buildApps } from "./build-apps.ts";
 import { photographDashboard } from "./screens-dashboard.ts";
 import { photographVerification } from "./screens-verify.ts";

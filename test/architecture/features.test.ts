@@ -134,7 +134,7 @@ const outside: Readonly<Record<string, [RegExp, string][]>> = {
 
 const trial = `
 import { startAppliance } from "./test/harness/appliance.ts";
-import { publishTemplate, sentEnvelope } from "./test/features/envelopes/support.ts";
+import { publishTemplate, sentEnvelope } from "./test/harness/envelopes.ts";
 
 const app = await startAppliance();
 const { id } = await sentEnvelope(app, await publishTemplate(app));

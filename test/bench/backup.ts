@@ -16,9 +16,9 @@ import { restoreBackup } from "../../server/features/backup/restore.ts";
 import { newBackupId, openTarget } from "../../server/features/backup/target.ts";
 import { type Work, writeBackup } from "../../server/features/backup/write.ts";
 import { openBlobs } from "../../server/kernel/blobs.ts";
-import { sealedEnvelope } from "../features/evidence/bundle-support.ts";
-import { ok, publishTemplate } from "../features/signing/flow.ts";
 import { startAppliance, type TestAppliance } from "../harness/appliance.ts";
+import { sealedEnvelope } from "../harness/bundles.ts";
+import { ok, publishTemplate } from "../harness/scenario.ts";
 import { median } from "./median.ts";
 import type { BenchResult } from "./seal.ts";
 

@@ -15,7 +15,7 @@ import { SignPdf } from "@signpdf/signpdf";
 import type { SealPorts } from "../../workers/protocol.ts";
 import { seal } from "../../workers/seal/seal.ts";
 import { type Authority, makeAuthority } from "../harness/authority.ts";
-import { samplePdf } from "../workers/pdf/samples.ts";
+import { samplePdf } from "../harness/pdfs.ts";
 import { median } from "./median.ts";
 import { AT, writeParts } from "./seal-parts.ts";
 

@@ -3,10 +3,10 @@
 import { sign } from "node:crypto";
 import { promisify } from "node:util";
 import { openPool } from "../../server/kernel/pool.ts";
-import { enter, ok, publishTemplate, send, submission } from "../features/signing/flow.ts";
 import { startAppliance, type TestAppliance } from "../harness/appliance.ts";
 import { makeAuthority } from "../harness/authority.ts";
-import { samplePdf } from "../workers/pdf/samples.ts";
+import { samplePdf } from "../harness/pdfs.ts";
+import { enter, ok, publishTemplate, send, submission } from "../harness/scenario.ts";
 import { median } from "./median.ts";
 import type { BenchResult } from "./seal.ts";
 import { AT } from "./seal-parts.ts";

@@ -5,8 +5,8 @@ import fontkit from "@pdf-lib/fontkit";
 import { PDFDocument, type PDFFont, rgb, StandardFonts } from "pdf-lib";
 import type { Drawing } from "../../workers/protocol.ts";
 import { stamp } from "../../workers/stamp.ts";
-import { samplePdf } from "../workers/pdf/samples.ts";
-import { inkPng } from "../workers/pictures.ts";
+import { samplePdf } from "../harness/pdfs.ts";
+import { inkPng } from "../harness/pictures.ts";
 import { median, timed } from "./median.ts";
 
 type Ratio = { name: string; ratio: number; target: string; detail: string };

@@ -1,7 +1,7 @@
 /** Looking at an upload, trial seal included, against pdf-lib, which only loads the file and saves it again. */
 import { PDFDocument } from "pdf-lib";
 import { inspect } from "../../workers/inspect.ts";
-import { samplePdf } from "../workers/pdf/samples.ts";
+import { samplePdf } from "../harness/pdfs.ts";
 import { median, timed } from "./median.ts";
 import type { BenchResult } from "./seal.ts";
 

@@ -1,11 +1,12 @@
 import type { Page, Worker } from "playwright-core";
 import { z } from "zod";
 import { buildApps } from "../../scripts/build-apps.ts";
-import { desktop, launch, visit } from "../e2e/browser.ts";
-import { sealedEnvelope } from "../features/evidence/bundle-support.ts";
-import { movableClock, publishTemplate } from "../features/signing/flow.ts";
 import { startAppliance } from "../harness/appliance.ts";
-import { samplePdf } from "../workers/pdf/samples.ts";
+import { sealedEnvelope } from "../harness/bundles.ts";
+import { movableClock } from "../harness/clock.ts";
+import { desktop, launch, visit } from "../harness/page.ts";
+import { samplePdf } from "../harness/pdfs.ts";
+import { publishTemplate } from "../harness/scenario.ts";
 import { median } from "./median.ts";
 import type { BenchResult } from "./seal.ts";
 

@@ -5,8 +5,8 @@ import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { runCli } from "../../server/cli.ts";
 import { recordSteps } from "../../server/features/evidence/findings.ts";
-import { publishTemplate, send } from "../features/signing/flow.ts";
 import { startAppliance, type TestAppliance } from "../harness/appliance.ts";
+import { publishTemplate, send } from "../harness/scenario.ts";
 
 /** The check of everything as a person calls it: watched, stopped, taken up again. */
 

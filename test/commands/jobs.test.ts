@@ -6,18 +6,9 @@ import { runCli } from "../../server/cli.ts";
 import { sealEnvelope, storeRevision } from "../../server/features/envelopes/jobs.ts";
 import { loadEnvelope } from "../../server/features/envelopes/progress.ts";
 import type { JobType } from "../../server/kernel/jobs.ts";
-import {
-  auditOf,
-  enter,
-  envelopeOf,
-  movableClock,
-  ok,
-  publishTemplate,
-  recipientOf,
-  send,
-  submission,
-} from "../features/signing/flow.ts";
 import { startAppliance, type TestAppliance } from "../harness/appliance.ts";
+import { movableClock } from "../harness/clock.ts";
+import { auditOf, enter, envelopeOf, ok, publishTemplate, recipientOf, send, submission } from "../harness/scenario.ts";
 
 // The command takes the real time, so the appliance must not lag behind it.
 const clock = movableClock(new Date().toISOString());

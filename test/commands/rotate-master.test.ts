@@ -18,9 +18,10 @@ import type { Deps } from "../../server/kernel/deps.ts";
 import { defineJob, enqueue } from "../../server/kernel/jobs.ts";
 import { createLog } from "../../server/kernel/log.ts";
 import { openDeps } from "../../server/open-deps.ts";
-import { sealedEnvelope } from "../features/evidence/bundle-support.ts";
-import { movableClock, publishTemplate } from "../features/signing/flow.ts";
 import { startAppliance } from "../harness/appliance.ts";
+import { sealedEnvelope } from "../harness/bundles.ts";
+import { movableClock } from "../harness/clock.ts";
+import { publishTemplate } from "../harness/scenario.ts";
 
 /** A new master key over everything that lies under the one before, with a death at every step. */
 

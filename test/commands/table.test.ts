@@ -5,7 +5,7 @@ import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { allCommands } from "../../server/cli.ts";
 import { exitCodesOf } from "../../server/commands/command.ts";
-import { commandOn } from "../features/appliance/support.ts";
+import { commandOn } from "../harness/cli.ts";
 
 /** What holds for every command. */
 

@@ -6,9 +6,10 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { runCli } from "../../server/cli.ts";
 import { bundleFiles } from "../../server/features/evidence/bundle/contents.ts";
 import { readZip, zipParts } from "../../server/features/evidence/bundle/zip.ts";
-import { sealedEnvelope } from "../features/evidence/bundle-support.ts";
-import { movableClock, publishTemplate } from "../features/signing/flow.ts";
 import { startAppliance, type TestAppliance } from "../harness/appliance.ts";
+import { sealedEnvelope } from "../harness/bundles.ts";
+import { movableClock } from "../harness/clock.ts";
+import { publishTemplate } from "../harness/scenario.ts";
 
 /** `signet verify` on an evidence bundle: without a server, and on machines that have no installation. */
 

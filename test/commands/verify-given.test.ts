@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { commandOn } from "../features/appliance/support.ts";
+import { commandOn } from "../harness/cli.ts";
 
 test("what is given to check a file with, and cannot be used, is a wrong call: no defect, and no fault of the file", async () => {
   const folder = await mkdtemp(path.join(tmpdir(), "signet-given-"));

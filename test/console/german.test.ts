@@ -16,7 +16,7 @@ import { createLogTail } from "../../server/kernel/log-tail.ts";
 import { problemKinds } from "../../server/kernel/problem.ts";
 import { administrator } from "../harness/admin.ts";
 import { startAppliance, type TestAppliance } from "../harness/appliance.ts";
-import { startMain } from "./main-process.ts";
+import { startMain } from "../harness/console-process.ts";
 import { pageNames } from "./page-names.ts";
 import { chooseAppliance, openConsole, startBrowser } from "./window.ts";
 

@@ -4,9 +4,9 @@ import path from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startAppliance, type TestAppliance } from "../harness/appliance.ts";
+import { startMain } from "../harness/console-process.ts";
 import { makeToken, type SoftToken } from "../harness/softhsm.ts";
 import { axeFinds } from "./axe.ts";
-import { startMain } from "./main-process.ts";
 import { chooseAppliance, openConsole, startBrowser } from "./window.ts";
 
 /** The page of keys, with a real token: the real bundles in Chromium, the real appliance, SoftHSM. */

@@ -9,9 +9,9 @@ import { localMethods } from "../../apps/console/src/shared/local-methods.ts";
 import { nativeMethods, SocketPath } from "../../apps/console/src/shared/native.ts";
 import { localEndpoints } from "../../server/local-contract.ts";
 import { startAppliance } from "../harness/appliance.ts";
+import { bundles, startAgain, startMain } from "../harness/console-process.ts";
+import type { InvokeEvent } from "../harness/electron-stand-in.ts";
 import { webAddress } from "./addresses.ts";
-import type { InvokeEvent } from "./electron-stand-in.ts";
-import { bundles, startAgain, startMain } from "./main-process.ts";
 
 let main: Awaited<ReturnType<typeof startMain>>;
 beforeAll(async () => {

@@ -8,12 +8,12 @@ import { holdAnchors } from "../../server/features/evidence/anchors/hold.ts";
 import { listOperatorAudit } from "../../server/features/operators/contract.ts";
 import { getAcme } from "../../server/features/tls/acme/contract.ts";
 import { toTs } from "../../server/kernel/clock.ts";
-import { movableClock } from "../features/signing/flow.ts";
 import { administrator } from "../harness/admin.ts";
 import { startAppliance, type TestAppliance } from "../harness/appliance.ts";
+import { movableClock } from "../harness/clock.ts";
+import { startMain } from "../harness/console-process.ts";
 import { makePebble, type Pebble } from "../harness/pebble.ts";
 import { axeFinds } from "./axe.ts";
-import { startMain } from "./main-process.ts";
 import { openConsole, startBrowser } from "./window.ts";
 
 /** ACME with Debian's Pebble, anchors after a restore, and what the overview says of backups: the real bundles in Chromium. */

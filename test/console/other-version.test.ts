@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import de from "../../apps/shared/catalogue/de/console.json" with { type: "json" };
 import en from "../../apps/shared/catalogue/en/console.json" with { type: "json" };
 import { startAppliance, type TestAppliance } from "../harness/appliance.ts";
-import { startMain } from "./main-process.ts";
+import { startMain } from "../harness/console-process.ts";
 import { pageNames } from "./page-names.ts";
 import { chooseAppliance, openConsole, startBrowser } from "./window.ts";
 

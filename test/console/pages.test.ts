@@ -9,10 +9,10 @@ import { appendHistory, type Journal, writeJournal } from "../../server/features
 import { lockUpdates } from "../../server/features/update/lock.ts";
 import { createLog, type Log } from "../../server/kernel/log.ts";
 import { createLogTail } from "../../server/kernel/log-tail.ts";
-import { dialogReady } from "../e2e/browser.ts";
 import { startAppliance, type TestAppliance } from "../harness/appliance.ts";
+import { startMain } from "../harness/console-process.ts";
+import { dialogReady } from "../harness/page.ts";
 import { axeFinds } from "./axe.ts";
-import { startMain } from "./main-process.ts";
 import { pageNames } from "./page-names.ts";
 import { chooseAppliance, openConsole, startBrowser } from "./window.ts";
 

@@ -7,8 +7,8 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { parse } from "yaml";
 import { z } from "zod";
 import { type Bridge, messageChannel, methodNames } from "../../apps/console/src/shared/ipc.ts";
+import { bundles, startMain } from "../harness/console-process.ts";
 import { webAddress } from "./addresses.ts";
-import { bundles, startMain } from "./main-process.ts";
 
 /**
  * What of Electron's list of security recommendations is not proven beside it: docs/decisions/034-console.md names the test of

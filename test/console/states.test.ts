@@ -9,8 +9,8 @@ import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { startFaultBeside } from "../../server/kernel/wire.ts";
 import { forbid } from "../harness/another-user.ts";
 import { startAppliance } from "../harness/appliance.ts";
+import { startMain } from "../harness/console-process.ts";
 import { axeFinds } from "./axe.ts";
-import { startMain } from "./main-process.ts";
 import { picture } from "./picture.ts";
 import { chooseAppliance, openConsole, startBrowser } from "./window.ts";
 

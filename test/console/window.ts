@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { type Browser, chromium, type Page } from "playwright-core";
-import type { InvokeEvent } from "./electron-stand-in.ts";
-import { bundles, type startMain } from "./main-process.ts";
+import { bundles, type startMain } from "../harness/console-process.ts";
+import type { InvokeEvent } from "../harness/electron-stand-in.ts";
 
 /**
  * Shows the console's page in Chromium as its window would: the real preload bundle, files from the real app:// handler,

@@ -11,9 +11,9 @@ import { newSecret } from "../../server/kernel/ids.ts";
 import { inLanguage } from "../../server/kernel/problem-words.ts";
 import { readersLanguage } from "../../server/kernel/readers-language.ts";
 import { readBytes } from "../../server/kernel/request-body.ts";
-import { publishTemplate } from "../features/envelopes/support.ts";
 import { type CallOptions, startAppliance, type TestAppliance } from "../harness/appliance.ts";
-import { problemOf, raw } from "../kernel/http/support.ts";
+import { publishTemplate } from "../harness/envelopes.ts";
+import { problemOf, raw } from "../harness/http.ts";
 
 /** Whatever goes wrong, and wherever: a problem document with the id of the request, in the reader's language. */
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { enter, publishTemplate, samplePdf, send } from "../features/signing/flow.ts";
-import { png } from "../features/signing/pictures.ts";
 import { startAppliance, type TestAppliance } from "../harness/appliance.ts";
+import { png } from "../harness/pictures.ts";
+import { enter, publishTemplate, samplePdf, send } from "../harness/scenario.ts";
 
 /** The name of a file stands on the certificate and in the evidence: it is what can be seen of it, in the order it is read. */
 

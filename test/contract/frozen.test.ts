@@ -17,7 +17,7 @@ import type { JobType } from "../../server/kernel/jobs.ts";
 import { errorCodes, problemErrorCodes } from "../../server/kernel/problem.ts";
 import { masterKeyFingerprint, openSecrets } from "../../server/kernel/secrets.ts";
 import { localEndpoints } from "../../server/local-contract.ts";
-import { commandOn } from "../features/appliance/support.ts";
+import { commandOn } from "../harness/cli.ts";
 import { type EarlierFolder, earlierFolders, takeOver } from "../harness/earlier-folder.ts";
 
 /**

@@ -5,8 +5,8 @@ import { joinOrganization } from "../../server/features/identity/memberships.ts"
 import { createPerson } from "../../server/features/identity/people.ts";
 import { endSession } from "../../server/features/identity/session-store.ts";
 import type { EndpointSpec } from "../../server/kernel/endpoint.ts";
-import { shiftingClock } from "../features/envelopes/support.ts";
 import { startAppliance, type TestAppliance } from "../harness/appliance.ts";
+import { shiftingClock } from "../harness/clock.ts";
 
 /** Whoever is let in and then sends the body slowly must still be allowed when it has arrived: every operation that takes one. */
 

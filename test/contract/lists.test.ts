@@ -4,9 +4,9 @@ import { endpoints } from "../../server/contract.ts";
 import type { EndpointSpec } from "../../server/kernel/endpoint.ts";
 import { newId } from "../../server/kernel/ids.ts";
 import { localEndpoints } from "../../server/local-contract.ts";
-import { person } from "../features/organization/support.ts";
 import { type CallOptions, startAppliance, type TestAppliance } from "../harness/appliance.ts";
-import { placesOf, problemOf } from "../kernel/http/support.ts";
+import { placesOf, problemOf } from "../harness/http.ts";
+import { person } from "../harness/people.ts";
 
 /** Every list comes in pages (contract §0.4). */
 

@@ -5,9 +5,10 @@ import { type EndpointSpec, isForAllOrigins } from "../../server/kernel/endpoint
 import { newSecret } from "../../server/kernel/ids.ts";
 import { errorCodesOf } from "../../server/kernel/openapi-responses.ts";
 import { type Permission, permissions } from "../../server/kernel/wire.ts";
-import { publishTemplate, sentEnvelope, shiftingClock } from "../features/envelopes/support.ts";
 import { type CallOptions, startAppliance, type TestAppliance } from "../harness/appliance.ts";
-import { problemOf } from "../kernel/http/support.ts";
+import { shiftingClock } from "../harness/clock.ts";
+import { publishTemplate, sentEnvelope } from "../harness/envelopes.ts";
+import { problemOf } from "../harness/http.ts";
 
 /** What must hold of every operation, derived from the one list of them. */
 

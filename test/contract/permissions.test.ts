@@ -7,9 +7,9 @@ import { insertMembership, insertUser } from "../../server/features/identity/sto
 import { type EndpointSpec, needsOrigin } from "../../server/kernel/endpoint.ts";
 import { newId, newSecret } from "../../server/kernel/ids.ts";
 import { type Permission, permissions } from "../../server/kernel/wire.ts";
-import { shiftingClock } from "../features/envelopes/support.ts";
 import { type CallOptions, startAppliance, type TestAppliance } from "../harness/appliance.ts";
-import { problemOf } from "../kernel/http/support.ts";
+import { shiftingClock } from "../harness/clock.ts";
+import { problemOf } from "../harness/http.ts";
 
 /**
  * Who may call what: permission × operation × role × credential, made from the endpoint table with nothing left out. Every

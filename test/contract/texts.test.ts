@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { changeSettings } from "../../server/features/appliance/settings-contract.ts";
 import { CreateEnvelope, Envelope } from "../../server/features/envelopes/contract.ts";
 import { Template } from "../../server/features/templates/contract.ts";
-import { envelopeInput, publishTemplate } from "../features/envelopes/support.ts";
 import { administrator } from "../harness/admin.ts";
 import { type CallOptions, startAppliance, type TestAppliance } from "../harness/appliance.ts";
-import { placesOf, problemOf } from "../kernel/http/support.ts";
+import { envelopeInput, publishTemplate } from "../harness/envelopes.ts";
+import { placesOf, problemOf } from "../harness/http.ts";
 
 /** What somebody names, writes or dates is kept whole or refused, by the same rules wherever it is sent. */
 

@@ -6,11 +6,11 @@ import { endpoints } from "../../server/contract.ts";
 import type { EndpointSpec } from "../../server/kernel/endpoint.ts";
 import { Problem } from "../../server/kernel/problem.ts";
 import { localEndpoints } from "../../server/local-contract.ts";
-import { publishTemplate, sentEnvelope } from "../features/envelopes/support.ts";
-import { exchange } from "../features/signing/flow.ts";
-import { enterAsViewer } from "../features/viewers/support.ts";
 import { type CallOptions, startAppliance, type TestAppliance } from "../harness/appliance.ts";
-import { placesOf, problemOf } from "../kernel/http/support.ts";
+import { publishTemplate, sentEnvelope } from "../harness/envelopes.ts";
+import { placesOf, problemOf } from "../harness/http.ts";
+import { exchange } from "../harness/scenario.ts";
+import { enterAsViewer } from "../harness/viewers.ts";
 
 /** A misspelt parameter must not silently mean "everything": every operation refuses what it does not know. */
 

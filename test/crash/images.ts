@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import type { CrashingAppliance } from "./crashing-appliance.ts";
+import type { CrashingAppliance } from "../harness/crashing-appliance.ts";
 
 /** A folder as a kill at any of these boundaries leaves it: `point#nth`. */
 export type Image = { folder: string; points: string[] };

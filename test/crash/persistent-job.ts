@@ -4,7 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { simpleParser } from "mailparser";
 import { ApiFailure, createClient } from "../../server/commands/demo/client.ts";
 import { people, type ReadMail, sendEnvelope, signAs, waitForSeal } from "../../server/commands/demo/main-job.ts";
-import type { CrashingAppliance } from "./crashing-appliance.ts";
+import type { CrashingAppliance } from "../harness/crashing-appliance.ts";
 
 /** The main job as an integrator and two stubborn people would do it against a server that keeps dying. */
 

@@ -13,7 +13,7 @@ import { listMail } from "../../server/features/mail/service.ts";
 import { createLog } from "../../server/kernel/log.ts";
 import { permissions } from "../../server/kernel/wire.ts";
 import { openDeps } from "../../server/open-deps.ts";
-import { CrashingAppliance } from "./crashing-appliance.ts";
+import { CrashingAppliance } from "../harness/crashing-appliance.ts";
 import { persistentJob, readOutbox } from "./persistent-job.ts";
 
 const fixture = path.resolve(import.meta.dirname, "../fixtures/pdf/lecture.pdf");

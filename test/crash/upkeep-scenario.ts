@@ -10,12 +10,13 @@ import { loadConfig } from "../../server/config.ts";
 import { fsck } from "../../server/features/evidence/fsck/fsck.ts";
 import { createLog } from "../../server/kernel/log.ts";
 import { openDeps } from "../../server/open-deps.ts";
-import { sealedEnvelope } from "../features/evidence/bundle-support.ts";
-import { browser } from "../features/organization/support.ts";
-import { movableClock, ok, publishTemplate } from "../features/signing/flow.ts";
 import { startAppliance } from "../harness/appliance.ts";
 import { makeAuthority, opensslTimestamp } from "../harness/authority.ts";
-import { CrashingAppliance, type KillPlan } from "./crashing-appliance.ts";
+import { sealedEnvelope } from "../harness/bundles.ts";
+import { movableClock } from "../harness/clock.ts";
+import { CrashingAppliance, type KillPlan } from "../harness/crashing-appliance.ts";
+import { browser } from "../harness/people.ts";
+import { ok, publishTemplate } from "../harness/scenario.ts";
 import { type Image, Images } from "./images.ts";
 import { freePort } from "./scenario.ts";
 

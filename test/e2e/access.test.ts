@@ -3,6 +3,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { z } from "zod";
 import { buildApps } from "../../scripts/build-apps.ts";
 import { joinOrganization } from "../../server/features/identity/memberships.ts";
+import type { TestAppliance } from "../harness/appliance.ts";
+import { desktop, launch, phone, seriousFindings, type Visit, visit } from "../harness/page.ts";
 import {
   addPerson,
   auth,
@@ -14,9 +16,7 @@ import {
   startSignIn,
   tokenFor,
   wrongCode,
-} from "../features/sign-in/support.ts";
-import type { TestAppliance } from "../harness/appliance.ts";
-import { desktop, launch, phone, seriousFindings, type Visit, visit } from "./browser.ts";
+} from "../harness/sign-in.ts";
 
 /** Every way into the dashboard and out of it, in a real browser. */
 

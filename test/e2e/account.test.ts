@@ -5,7 +5,7 @@ import { createPerson } from "../../server/features/identity/people.ts";
 import { sessionCookieName } from "../../server/features/identity/sessions.ts";
 import { startAppliance, type TestAppliance } from "../harness/appliance.ts";
 import { type IdentityProvider, startIdentityProvider } from "../harness/identity-provider.ts";
-import { desktop, launch, phone, seriousFindings, type Visit, visit } from "./browser.ts";
+import { desktop, launch, phone, seriousFindings, type Visit, visit } from "../harness/page.ts";
 
 /** The account page in a real browser: its own passkeys, a real provider, and what others see of a session. */
 

@@ -7,10 +7,10 @@ import path from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { buildApps } from "../../scripts/build-apps.ts";
-import { type SmtpSink, startSmtpSink } from "../features/mail/sink.ts";
 import { type IdentityProvider, startIdentityProvider } from "../harness/identity-provider.ts";
+import { desktop, dialogReady, launch, phone, seriousFindings, type Visit, visit } from "../harness/page.ts";
+import { type SmtpSink, startSmtpSink } from "../harness/smtp.ts";
 import { agreementPdf } from "./agreement.ts";
-import { desktop, dialogReady, launch, phone, seriousFindings, type Visit, visit } from "./browser.ts";
 import { drawn, finish } from "./steps.ts";
 
 /**

@@ -3,6 +3,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { buildApps } from "../../scripts/build-apps.ts";
 import { updateFailure } from "../../server/features/envelopes/failure-store.ts";
 import { sessionCookieName } from "../../server/features/identity/sessions.ts";
+import { startAppliance, type TestAppliance } from "../harness/appliance.ts";
+import { desktop, launch, phone, seriousFindings, type Visit, visit } from "../harness/page.ts";
 import {
   auditOf,
   enter,
@@ -14,9 +16,7 @@ import {
   send,
   submission,
   viewOf,
-} from "../features/signing/flow.ts";
-import { startAppliance, type TestAppliance } from "../harness/appliance.ts";
-import { desktop, launch, phone, seriousFindings, type Visit, visit } from "./browser.ts";
+} from "../harness/scenario.ts";
 
 /** The list of envelopes and the page of one, as a member works with them. */
 

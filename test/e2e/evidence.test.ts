@@ -9,11 +9,12 @@ import { buildApps } from "../../scripts/build-apps.ts";
 import type { Pins } from "../../server/features/evidence/bundle/check.ts";
 import { bundleFiles } from "../../server/features/evidence/bundle/contents.ts";
 import { readZip, zipParts } from "../../server/features/evidence/bundle/zip.ts";
-import { pinsFrom, sealedEnvelope } from "../features/evidence/bundle-support.ts";
-import { movableClock, publishTemplate } from "../features/signing/flow.ts";
 import { startAppliance } from "../harness/appliance.ts";
+import { pinsFrom, sealedEnvelope } from "../harness/bundles.ts";
+import { movableClock } from "../harness/clock.ts";
 import { bundleCommits, earlierBundles } from "../harness/earlier-bundles.ts";
-import { desktop, launch, phone, seriousFindings, type Visit, visit } from "./browser.ts";
+import { desktop, launch, phone, seriousFindings, type Visit, visit } from "../harness/page.ts";
+import { publishTemplate } from "../harness/scenario.ts";
 
 /** The page of an evidence bundle, opened from a folder as from a USB stick, without any network. */
 

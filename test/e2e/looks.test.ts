@@ -2,7 +2,7 @@ import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { buildApps } from "../../scripts/build-apps.ts";
 import { startAppliance, type TestAppliance } from "../harness/appliance.ts";
-import { desktop, launch, visit } from "./browser.ts";
+import { desktop, launch, visit } from "../harness/page.ts";
 
 /** Light and dark: what the system says, unless the person chose. */
 

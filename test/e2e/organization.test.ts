@@ -2,10 +2,10 @@ import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { buildApps } from "../../scripts/build-apps.ts";
 import { sessionCookieName } from "../../server/features/identity/sessions.ts";
-import { person } from "../features/organization/support.ts";
-import { codeFor } from "../features/sign-in/support.ts";
 import { startAppliance, type TestAppliance } from "../harness/appliance.ts";
-import { desktop, dialogReady, launch, phone, seriousFindings, type Visit, visit } from "./browser.ts";
+import { desktop, dialogReady, launch, phone, seriousFindings, type Visit, visit } from "../harness/page.ts";
+import { person } from "../harness/people.ts";
+import { codeFor } from "../harness/sign-in.ts";
 
 /** The settings of an organization, its members and its record, as owners, administrators and members meet them. */
 

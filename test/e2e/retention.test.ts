@@ -6,11 +6,12 @@ import { buildApps } from "../../scripts/build-apps.ts";
 import { bundleFiles } from "../../server/features/evidence/bundle/contents.ts";
 import { readZip } from "../../server/features/evidence/bundle/zip.ts";
 import { sessionCookieName } from "../../server/features/identity/sessions.ts";
-import { sealedEnvelope } from "../features/evidence/bundle-support.ts";
-import { dayMs, runNow } from "../features/retention/support.ts";
-import { movableClock, publishTemplate } from "../features/signing/flow.ts";
 import { startAppliance, type TestAppliance } from "../harness/appliance.ts";
-import { desktop, launch, phone, seriousFindings, settled, type Visit, visit } from "./browser.ts";
+import { sealedEnvelope } from "../harness/bundles.ts";
+import { movableClock } from "../harness/clock.ts";
+import { desktop, launch, phone, seriousFindings, settled, type Visit, visit } from "../harness/page.ts";
+import { dayMs, runNow } from "../harness/retention.ts";
+import { publishTemplate } from "../harness/scenario.ts";
 
 /** How long documents are kept, what keeps them, and what is left of them, as an administrator meets it in two languages. */
 

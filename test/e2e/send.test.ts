@@ -5,8 +5,8 @@ import { readCsv } from "../../apps/dashboard/src/features/bulk/csv.ts";
 import { buildApps } from "../../scripts/build-apps.ts";
 import { Envelope, EnvelopeList } from "../../server/features/envelopes/contract.ts";
 import { startAppliance, type TestAppliance } from "../harness/appliance.ts";
+import { desktop, launch, phone, seriousFindings, type Visit, visit } from "../harness/page.ts";
 import { publishAgreement } from "./agreement.ts";
-import { desktop, launch, phone, seriousFindings, type Visit, visit } from "./browser.ts";
 import { publishLease } from "./lease.ts";
 
 /** How long to look again for what is on its way. */

@@ -6,8 +6,8 @@ import { z } from "zod";
 import { buildApps } from "../../scripts/build-apps.ts";
 import { Envelope } from "../../server/features/envelopes/contract.ts";
 import { startAppliance, type TestAppliance } from "../harness/appliance.ts";
+import { desktop, dialogReady, launch, phone, seriousFindings, visit } from "../harness/page.ts";
 import { ada, agreementPdf, codeFor, linkFor, mary, publishAgreement, sendAgreement } from "./agreement.ts";
-import { desktop, dialogReady, launch, phone, seriousFindings, visit } from "./browser.ts";
 import { control, drawn, drawSignature, enterCode, fillAsTenant, finish } from "./steps.ts";
 
 let app: TestAppliance;

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { buildApps } from "../../scripts/build-apps.ts";
 import { startAppliance, type TestAppliance } from "../harness/appliance.ts";
+import { desktop, dialogReady, launch, phone, seriousFindings, visit } from "../harness/page.ts";
 import { ada, codeFor, linkFor, mary, publishAgreement, publishNarrow, sendAgreement } from "./agreement.ts";
-import { desktop, dialogReady, launch, phone, seriousFindings, visit } from "./browser.ts";
 import { control, drawn, enterCode, finish } from "./steps.ts";
 
 /** A verified session stays one: what happens within the page, and in further tabs of the same browser. */

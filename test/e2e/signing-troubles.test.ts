@@ -2,10 +2,10 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { buildApps } from "../../scripts/build-apps.ts";
 import type { Envelope } from "../../server/features/envelopes/contract.ts";
-import { codeOf, envelopeOf, linkTokenOf, ok, publishTemplate, send } from "../features/signing/flow.ts";
-import { png } from "../features/signing/pictures.ts";
 import { startAppliance, type TestAppliance } from "../harness/appliance.ts";
-import { desktop, launch, seriousFindings, type Visit, visit } from "./browser.ts";
+import { desktop, launch, seriousFindings, type Visit, visit } from "../harness/page.ts";
+import { png } from "../harness/pictures.ts";
+import { codeOf, envelopeOf, linkTokenOf, ok, publishTemplate, send } from "../harness/scenario.ts";
 import { drawn, drawSignature, finish } from "./steps.ts";
 
 /** The signing page when the network, other people or the signer's own detours come between. */

@@ -3,9 +3,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { buildApps } from "../../scripts/build-apps.ts";
 import { foundOrganization } from "../../server/features/identity/memberships.ts";
 import { sessionCookieName } from "../../server/features/identity/sessions.ts";
-import { browser as caller, person } from "../features/organization/support.ts";
 import { startAppliance, type TestAppliance } from "../harness/appliance.ts";
-import { desktop, launch, seriousFindings, type Visit, visit } from "./browser.ts";
+import { desktop, launch, seriousFindings, type Visit, visit } from "../harness/page.ts";
+import { browser as caller, person } from "../harness/people.ts";
 
 /** Tabs of one browser share a session, and what a person may change under a page that is open. */
 

@@ -6,9 +6,9 @@ import { sessionCookieName } from "../../server/features/identity/sessions.ts";
 import { Template, TemplateList, TemplateVersion } from "../../server/features/templates/contract.ts";
 import { problemKinds } from "../../server/kernel/problem.ts";
 import { startAppliance, type TestAppliance } from "../harness/appliance.ts";
-import { contract } from "../workers/seal/hostile.ts";
+import { contract } from "../harness/hostile-pdfs.ts";
+import { desktop, dialogReady, launch, phone, seriousFindings, type Visit, visit } from "../harness/page.ts";
 import { agreementPdf, publishAgreement } from "./agreement.ts";
-import { desktop, dialogReady, launch, phone, seriousFindings, type Visit, visit } from "./browser.ts";
 
 /** Templates, the welcome page and API keys as a person uses them: no call of theirs needs curl. */
 

@@ -3,10 +3,10 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { buildApps } from "../../scripts/build-apps.ts";
 import { sessionCookieName } from "../../server/features/identity/sessions.ts";
-import { person } from "../features/organization/support.ts";
 import { startAppliance, type TestAppliance } from "../harness/appliance.ts";
+import { desktop, launch, type Visit, visit } from "../harness/page.ts";
+import { person } from "../harness/people.ts";
 import { publishAgreement, sendAgreement } from "./agreement.ts";
-import { desktop, launch, type Visit, visit } from "./browser.ts";
 import { publishLease } from "./lease.ts";
 
 /** What somebody is in the middle of is neither lost nor done twice, whatever else they touch. */

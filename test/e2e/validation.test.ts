@@ -13,8 +13,8 @@ import { seal } from "../../workers/seal/seal.ts";
 import { verifyTimestamp } from "../../workers/seal/timestamp-verify.ts";
 import { verifySealedPdf } from "../../workers/seal/verify.ts";
 import { type Authority, type KeyKind, makeAuthority } from "../harness/authority.ts";
-import { samplePdf, type Variant, variant } from "../workers/pdf/samples.ts";
-import { launch } from "./browser.ts";
+import { launch } from "../harness/page.ts";
+import { samplePdf, type Variant, variant } from "../harness/pdfs.ts";
 
 /** In Chromium the validation finds what it finds on the server: the same report, word for word, over good and bad files. */
 

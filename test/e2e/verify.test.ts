@@ -11,13 +11,14 @@ import { anchorNow } from "../../server/features/evidence/anchors/signing.ts";
 import { entryHash } from "../../server/features/evidence/certificate-check.ts";
 import { type CertificateMatch, VerifyResult } from "../../server/features/evidence/contract.ts";
 import { seal } from "../../workers/seal/seal.ts";
-import { sealedEnvelope } from "../features/evidence/bundle-support.ts";
-import { movableClock, publishTemplate } from "../features/signing/flow.ts";
 import { startAppliance, type TestAppliance } from "../harness/appliance.ts";
 import { makeAuthority } from "../harness/authority.ts";
+import { sealedEnvelope } from "../harness/bundles.ts";
+import { movableClock } from "../harness/clock.ts";
 import { earlierFolders, takeOver } from "../harness/earlier-folder.ts";
-import { samplePdf } from "../workers/pdf/samples.ts";
-import { desktop, launch, phone, seriousFindings, visit } from "./browser.ts";
+import { desktop, launch, phone, seriousFindings, visit } from "../harness/page.ts";
+import { samplePdf } from "../harness/pdfs.ts";
+import { publishTemplate } from "../harness/scenario.ts";
 
 /** The public verification page: what it says of each kind of file, and that the file never leaves the browser. */
 

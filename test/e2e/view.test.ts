@@ -2,9 +2,9 @@ import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { buildApps } from "../../scripts/build-apps.ts";
 import { SigningExchange } from "../../server/features/signing/contract.ts";
-import { ok, publishTemplate, send, submission } from "../features/signing/flow.ts";
 import { startAppliance, type TestAppliance } from "../harness/appliance.ts";
-import { desktop, launch, phone, seriousFindings, type Visit, visit } from "./browser.ts";
+import { desktop, launch, phone, seriousFindings, type Visit, visit } from "../harness/page.ts";
+import { ok, publishTemplate, send, submission } from "../harness/scenario.ts";
 
 /** The status page of a viewer, in a browser. */
 

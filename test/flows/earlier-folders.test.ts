@@ -6,9 +6,9 @@ import { z } from "zod";
 import { anchorNow } from "../../server/features/evidence/anchors/signing.ts";
 import { fsck } from "../../server/features/evidence/fsck/fsck.ts";
 import { submissionsOf } from "../../server/features/signing/service.ts";
-import { commandOn } from "../features/appliance/support.ts";
-import { enter, envelopeOf, ok, submission } from "../features/signing/flow.ts";
+import { commandOn } from "../harness/cli.ts";
 import { type EarlierFolder, earlierFolders, takeOver } from "../harness/earlier-folder.ts";
+import { enter, envelopeOf, ok, submission } from "../harness/scenario.ts";
 
 /** Today's version takes over what earlier ones left, ends what was begun, and finds it whole. The tests go on from one another. */
 

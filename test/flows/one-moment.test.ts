@@ -1,18 +1,9 @@
 import { afterEach, expect, test } from "vitest";
 import { anchorNow } from "../../server/features/evidence/anchors/signing.ts";
 import { fsck } from "../../server/features/evidence/fsck/fsck.ts";
-import {
-  auditOf,
-  enter,
-  envelopeOf,
-  movableClock,
-  ok,
-  publishTemplate,
-  send,
-  submission,
-} from "../features/signing/flow.ts";
 import { startAppliance, type TestAppliance } from "../harness/appliance.ts";
-import { tickingClock } from "../harness/clock.ts";
+import { movableClock, tickingClock } from "../harness/clock.ts";
+import { auditOf, enter, envelopeOf, ok, publishTemplate, send, submission } from "../harness/scenario.ts";
 import { countReadings, watchTransactions } from "../harness/transactions.ts";
 
 /** A transaction takes place in one moment: it reads the clock once, and an envelope once. */

@@ -2,8 +2,8 @@ import { chmodSync, cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } fro
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { z } from "zod";
-import { movableClock } from "../features/signing/flow.ts";
 import { startAppliance, type TestAppliance } from "./appliance.ts";
+import { movableClock } from "./clock.ts";
 
 /** Data folders that earlier versions left in the middle of their work (`make-folder-fixtures.ts`), taken over by this one. */
 

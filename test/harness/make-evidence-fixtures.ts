@@ -1,12 +1,13 @@
+import { movableClock } from "./clock.ts";
 import "../../server/node-version.ts";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { degrees, PDFDocument, StandardFonts } from "pdf-lib";
 import { anchorNow } from "../../server/features/evidence/anchors/signing.ts";
-import { sealedEnvelope } from "../features/evidence/bundle-support.ts";
-import { items, movableClock, publishTemplate } from "../features/signing/flow.ts";
-import { samplePdf, variant } from "../workers/pdf/samples.ts";
 import { startAppliance } from "./appliance.ts";
+import { sealedEnvelope } from "./bundles.ts";
+import { samplePdf, variant } from "./pdfs.ts";
+import { items, publishTemplate } from "./scenario.ts";
 
 /**
  * Sends documents of several kinds through a whole appliance and keeps what it hands out, to be verified by every later version:

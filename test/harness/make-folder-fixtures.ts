@@ -1,22 +1,15 @@
+import { movableClock } from "./clock.ts";
 import "../../server/node-version.ts";
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { z } from "zod";
 import { anchorNow } from "../../server/features/evidence/anchors/signing.ts";
-import { sealedEnvelope } from "../features/evidence/bundle-support.ts";
-import { startSmtpSink } from "../features/mail/sink.ts";
-import {
-  enter,
-  movableClock,
-  ok,
-  publishTemplate,
-  type SentOptions,
-  send,
-  submission,
-} from "../features/signing/flow.ts";
-import { png } from "../features/signing/pictures.ts";
 import { startAppliance } from "./appliance.ts";
+import { sealedEnvelope } from "./bundles.ts";
+import { png } from "./pictures.ts";
+import { enter, ok, publishTemplate, type SentOptions, send, submission } from "./scenario.ts";
+import { startSmtpSink } from "./smtp.ts";
 
 /**
  * Leaves a data folder in the middle of its work, with what a client needs to go on in it, to be taken over by every later

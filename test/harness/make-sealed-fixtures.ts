@@ -5,8 +5,8 @@ import path from "node:path";
 import type { SealInput, SealPorts } from "../../workers/protocol.ts";
 import { extend } from "../../workers/seal/extend.ts";
 import { seal } from "../../workers/seal/seal.ts";
-import { samplePdf, type Variant, variant, whole } from "../workers/pdf/samples.ts";
 import { makeAuthority } from "./authority.ts";
+import { samplePdf, type Variant, variant, whole } from "./pdfs.ts";
 
 /**
  * Seals files as today's program does, to be verified by every later one: `node test/harness/make-sealed-fixtures.ts DATE`. A folder

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { NodeCompiler } from "@myriaddreamin/typst-ts-node-compiler";
-import { samplePdf, type Variant, variant } from "../workers/pdf/samples.ts";
+import { samplePdf, type Variant, variant } from "../harness/pdfs.ts";
 
 /** Files as people bring them: written by a dozen programs, each in several ways, none of them signed. */
 

@@ -4,10 +4,10 @@ import { access, mkdtemp, open, readFile, rm, writeFile } from "node:fs/promises
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { z } from "zod";
-import { sealedEnvelope } from "../features/evidence/bundle-support.ts";
-import { enter, ok, publishTemplate, samplePdf, send } from "../features/signing/flow.ts";
-import { enterAsViewer } from "../features/viewers/support.ts";
 import { startAppliance, type TestAppliance } from "../harness/appliance.ts";
+import { sealedEnvelope } from "../harness/bundles.ts";
+import { enter, ok, publishTemplate, samplePdf, send } from "../harness/scenario.ts";
+import { enterAsViewer } from "../harness/viewers.ts";
 
 /**
  * Schemathesis makes requests from the interface description, valid and invalid, follows its links, and compares the answers.

@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { anchorNow } from "../../server/features/evidence/anchors/signing.ts";
-import { box, enter, envelopeOf, ok, publishTemplate, send, submission } from "../features/signing/flow.ts";
 import { startAppliance, type TestAppliance } from "../harness/appliance.ts";
+import { box, enter, envelopeOf, ok, publishTemplate, send, submission } from "../harness/scenario.ts";
 
 export type SealedFiles = { files: string[]; roots: string };
 

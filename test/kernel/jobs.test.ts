@@ -2,7 +2,6 @@ import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
-import { toTs } from "../../server/kernel/clock.ts";
 import type { Database } from "../../server/kernel/db.ts";
 import {
   GiveUp,
@@ -15,22 +14,12 @@ import {
 import { defineJob, enqueue, exponentialBackoff } from "../../server/kernel/jobs.ts";
 import { createLog } from "../../server/kernel/log.ts";
 import { openSecrets } from "../../server/kernel/secrets.ts";
+import { movableClock } from "../harness/clock.ts";
 import { openTestDatabase, temporaryFolder } from "./open.ts";
 import { addNote, listNotes } from "./tables.ts";
 
 const secrets = openSecrets(randomBytes(32));
 const payload = z.object({ n: z.number() });
-
-function movableClock() {
-  let now = 1_795_252_800_000;
-  return {
-    now: () => now,
-    ts: () => toTs(now),
-    advance(ms: number) {
-      now += ms;
-    },
-  };
-}
 
 async function setUp(file?: string) {
   const clock = movableClock();

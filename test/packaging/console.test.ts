@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { type ConsolePackage, consoleConfiguration, packConsole } from "../../scripts/package-console.ts";
 import { sha256 } from "../../scripts/package-tree.ts";
-import { buildConsole } from "../console/main-process.ts";
+import { buildConsole } from "../harness/console-process.ts";
 
 const run = promisify(execFile);
 let folder: string;

@@ -11,10 +11,10 @@ import { makeRecipient } from "../../server/features/backup/recipient.ts";
 import { getChecks } from "../../server/features/health/contract.ts";
 import { createLog } from "../../server/kernel/log.ts";
 import { openDeps } from "../../server/open-deps.ts";
-import { signet } from "../features/backup/cli.ts";
-import { ok, publishTemplate, send } from "../features/signing/flow.ts";
 import { administrator } from "../harness/admin.ts";
 import { startAppliance, type TestAppliance } from "../harness/appliance.ts";
+import { signet } from "../harness/cli.ts";
+import { ok, publishTemplate, send } from "../harness/scenario.ts";
 
 /** The disk of the backups fills, cannot be written, or goes away: the backups before stay whole, and people who sign notice nothing. */
 

@@ -9,14 +9,7 @@ import { releaseFolder } from "../../server/features/update/installation.ts";
 import { readJournal } from "../../server/features/update/journal.ts";
 import { UpdateUndone } from "../../server/features/update/perform.ts";
 import { healthOf } from "../../server/features/update/site.ts";
-import {
-  contentOf,
-  goodMigration,
-  installed,
-  oldVersion,
-  openMachine,
-  type TestMachine,
-} from "../features/update/releases.ts";
+import { contentOf, goodMigration, installed, oldVersion, openMachine, type TestMachine } from "../harness/releases.ts";
 
 const mebibyte = 1024 ** 2;
 

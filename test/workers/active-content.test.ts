@@ -8,8 +8,8 @@ import { openPdf } from "../../workers/pdf/reader.ts";
 import type { ActiveContentPolicy } from "../../workers/protocol.ts";
 import { seal } from "../../workers/seal/seal.ts";
 import { type Authority, makeAuthority } from "../harness/authority.ts";
-import { faultsOf, qpdf, render, textOf } from "./rendering.ts";
-import { CLAUSE, contract, stream } from "./seal/hostile.ts";
+import { CLAUSE, contract, stream } from "../harness/hostile-pdfs.ts";
+import { faultsOf, qpdf, render, textOf } from "../harness/rendering.ts";
 
 const look = (pdf: Uint8Array, activeContent?: ActiveContentPolicy) =>
   inspect({ pdf, maxPages: 10, ...(activeContent !== undefined && { activeContent }) });

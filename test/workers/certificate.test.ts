@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { certificate } from "../../workers/certificate.ts";
 import type { CertificateData, CertificatePerson } from "../../workers/protocol.ts";
-import { inkPng } from "./pictures.ts";
-import { faultsOf, render, textOf, wordsOf } from "./rendering.ts";
+import { inkPng } from "../harness/pictures.ts";
+import { faultsOf, render, textOf, wordsOf } from "../harness/rendering.ts";
 
 const hash = (digit: string): string => digit.repeat(64);
 

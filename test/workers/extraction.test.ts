@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { stamp } from "../../workers/stamp.ts";
-import { samplePdf, whole } from "./pdf/samples.ts";
-import { faultsOf, mutoolTextOf, render, textOf } from "./rendering.ts";
+import { samplePdf, whole } from "../harness/pdfs.ts";
+import { faultsOf, mutoolTextOf, render, textOf } from "../harness/rendering.ts";
 
 /** Without the page's own line, and the marks of direction that poppler puts around what runs from right to left. */
 const plain = (text: string): string =>

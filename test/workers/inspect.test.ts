@@ -5,8 +5,8 @@ import { degrees, PDFDocument, PDFName, PDFString } from "pdf-lib";
 import { describe, expect, it } from "vitest";
 import { inspect } from "../../workers/inspect.ts";
 import { stamp } from "../../workers/stamp.ts";
-import { faultsOf, qpdf, textOf } from "./rendering.ts";
-import { CLAUSE, contract, lengthChain, packedFile, shown } from "./seal/hostile.ts";
+import { CLAUSE, contract, lengthChain, packedFile, shown } from "../harness/hostile-pdfs.ts";
+import { faultsOf, qpdf, textOf } from "../harness/rendering.ts";
 
 const lecture = readFileSync(new URL("../fixtures/pdf/lecture.pdf", import.meta.url));
 const look = (pdf: Uint8Array, maxPages = 1000) => inspect({ pdf, maxPages });

@@ -6,9 +6,9 @@ import { seal } from "../../workers/seal/seal.ts";
 import { verifySealedPdf } from "../../workers/seal/verify.ts";
 import { stamp } from "../../workers/stamp.ts";
 import { type Authority, makeAuthority } from "../harness/authority.ts";
-import { withFile } from "./pdf/samples.ts";
-import { faultsOf, mutoolTextOf, render, textOf } from "./rendering.ts";
-import { contract, handmade, stream } from "./seal/hostile.ts";
+import { contract, handmade, stream } from "../harness/hostile-pdfs.ts";
+import { withFile } from "../harness/pdfs.ts";
+import { faultsOf, mutoolTextOf, render, textOf } from "../harness/rendering.ts";
 
 const at = new Date(Date.now() + 3_600_000).toISOString();
 let authority: Authority;

@@ -8,9 +8,9 @@ import { seal } from "../../workers/seal/seal.ts";
 import { verifySealedPdf } from "../../workers/seal/verify.ts";
 import { stamp } from "../../workers/stamp.ts";
 import { type Authority, makeAuthority } from "../harness/authority.ts";
-import { withFile } from "./pdf/samples.ts";
-import { faultsOf, qpdf } from "./rendering.ts";
-import { contract } from "./seal/hostile.ts";
+import { contract } from "../harness/hostile-pdfs.ts";
+import { withFile } from "../harness/pdfs.ts";
+import { faultsOf, qpdf } from "../harness/rendering.ts";
 
 const at = new Date(Date.now() + 3_600_000).toISOString();
 let own: Authority;

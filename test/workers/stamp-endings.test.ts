@@ -7,7 +7,7 @@ import { openPdf } from "../../workers/pdf/reader.ts";
 import type { Drawing } from "../../workers/protocol.ts";
 import { stamp } from "../../workers/stamp.ts";
 import { type Authority, makeAuthority } from "../harness/authority.ts";
-import { rawPdf, samplePdf, whole } from "./pdf/samples.ts";
+import { rawPdf, samplePdf, whole } from "../harness/pdfs.ts";
 import { lzw, stampFixtures } from "./stamp-fixtures.ts";
 import { judgeStamp, mupdf, poppler } from "./stamp-judging.ts";
 

@@ -3,8 +3,8 @@
  * are never taken back, content that is stored in unusual ways. The middle of every page is blank: a stamp goes there.
  */
 import { deflateSync } from "node:zlib";
-import { rawPdf } from "./pdf/samples.ts";
-import { qpdf } from "./rendering.ts";
+import { rawPdf } from "../harness/pdfs.ts";
+import { qpdf } from "../harness/rendering.ts";
 
 export type StampFixture = {
   name: string;

@@ -8,8 +8,8 @@ import type { Box, Drawing } from "../../workers/protocol.ts";
 import { seal } from "../../workers/seal/seal.ts";
 import { stamp } from "../../workers/stamp.ts";
 import type { Authority } from "../harness/authority.ts";
-import { whole } from "./pdf/samples.ts";
-import { solidPng } from "./pictures.ts";
+import { whole } from "../harness/pdfs.ts";
+import { solidPng } from "../harness/pictures.ts";
 import type { StampFixture } from "./stamp-fixtures.ts";
 
 /** The first page of the file at `pdf` as a greymap (PGM, P5) written to `out`. */

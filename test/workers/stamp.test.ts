@@ -4,9 +4,9 @@ import { describe, expect, it } from "vitest";
 import { openPdf } from "../../workers/pdf/reader.ts";
 import type { Drawing } from "../../workers/protocol.ts";
 import { stamp } from "../../workers/stamp.ts";
-import { rawPdf, whole } from "./pdf/samples.ts";
-import { inkPng, png, solidPng } from "./pictures.ts";
-import { faultsOf, firstPictureOf, type Rendered, render, textOf, wordsOf } from "./rendering.ts";
+import { rawPdf, whole } from "../harness/pdfs.ts";
+import { inkPng, pngOfRows, solidPng } from "../harness/pictures.ts";
+import { faultsOf, firstPictureOf, type Rendered, render, textOf, wordsOf } from "../harness/rendering.ts";
 
 const AT = "2026-11-21T10:00:00.000Z";
 const lecture = readFileSync(new URL("../fixtures/pdf/lecture.pdf", import.meta.url));
@@ -227,9 +227,9 @@ describe("pictures and signatures", () => {
 
   it("reads every kind of PNG", async () => {
     const pdf = await pageOf({ rotation: 0, media: [0, 0, 200, 200] });
-    const grey = png(8, 2, 1, 0, Uint8Array.of(0x0f, 0x0f));
-    const deep = png(1, 1, 16, 2, Uint8Array.of(0, 0, 0, 0, 0, 0));
-    const greyAlpha = png(2, 1, 8, 4, Uint8Array.of(0, 255, 0, 0));
+    const grey = pngOfRows(8, 2, 1, 0, Uint8Array.of(0x0f, 0x0f));
+    const deep = pngOfRows(1, 1, 16, 2, Uint8Array.of(0, 0, 0, 0, 0, 0));
+    const greyAlpha = pngOfRows(2, 1, 8, 4, Uint8Array.of(0, 255, 0, 0));
     const images = [grey, deep, greyAlpha];
     const { pdf: out } = await stamped(
       pdf,

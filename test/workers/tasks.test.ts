@@ -8,9 +8,9 @@ import { afterAll, expect, it } from "vitest";
 import { openPool } from "../../server/kernel/pool.ts";
 import type { Drawing, TaskPorts } from "../../workers/protocol.ts";
 import { makeAuthority } from "../harness/authority.ts";
-import { whole } from "./pdf/samples.ts";
-import { faultsOf, qpdf, textOf } from "./rendering.ts";
-import { packedFile } from "./seal/hostile.ts";
+import { packedFile } from "../harness/hostile-pdfs.ts";
+import { whole } from "../harness/pdfs.ts";
+import { faultsOf, qpdf, textOf } from "../harness/rendering.ts";
 
 const pool = openPool({ threads: 1 });
 afterAll(() => pool.close());

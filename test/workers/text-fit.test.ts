@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 import { measureTexts } from "../../workers/fit.ts";
 import type { Drawing } from "../../workers/protocol.ts";
 import { stamp } from "../../workers/stamp.ts";
-import { whole } from "./pdf/samples.ts";
-import { faultsOf, render, wordsOf } from "./rendering.ts";
+import { whole } from "../harness/pdfs.ts";
+import { faultsOf, render, wordsOf } from "../harness/rendering.ts";
 
 const box = { page: 1, x: 50, y: 60, width: 120, height: 24 };
 

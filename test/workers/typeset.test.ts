@@ -6,8 +6,8 @@ import { stamp } from "../../workers/stamp.ts";
 import { typeset } from "../../workers/typeset.ts";
 import { covers } from "../../workers/typst/coverage.ts";
 import { prepareText } from "../../workers/typst/text.ts";
-import { samplePdf, whole } from "./pdf/samples.ts";
-import { wordsOf } from "./rendering.ts";
+import { samplePdf, whole } from "../harness/pdfs.ts";
+import { wordsOf } from "../harness/rendering.ts";
 
 describe("fonts", () => {
   it("cover what they are shipped for", () => {

@@ -9,9 +9,9 @@ import { openPdf } from "../../workers/pdf/reader.ts";
 import type { Box, Drawing } from "../../workers/protocol.ts";
 import { stamp } from "../../workers/stamp.ts";
 import { typeset } from "../../workers/typeset.ts";
-import { samplePdf } from "./pdf/samples.ts";
-import { solidPng } from "./pictures.ts";
-import { faultsOf, render, textOf, type Word, wordsOf } from "./rendering.ts";
+import { samplePdf } from "../harness/pdfs.ts";
+import { solidPng } from "../harness/pictures.ts";
+import { faultsOf, render, textOf, type Word, wordsOf } from "../harness/rendering.ts";
 
 const AT = "2026-11-21T10:00:00.000Z";
 const lecture = readFileSync(new URL("../fixtures/pdf/lecture.pdf", import.meta.url));

@@ -19,9 +19,9 @@ import {
 import { LocalProblem } from "../../../server/local-client.ts";
 import { administrator } from "../../harness/admin.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
+import { commandOn } from "../../harness/cli.ts";
+import { type SmtpSink, startSmtpSink } from "../../harness/smtp.ts";
 import { makeToken, softhsmModule } from "../../harness/softhsm.ts";
-import { type SmtpSink, startSmtpSink } from "../mail/sink.ts";
-import { commandOn } from "./support.ts";
 
 let app: TestAppliance;
 beforeAll(async () => {

@@ -9,7 +9,7 @@ import { ensureKeys } from "../../../server/features/keys/service.ts";
 import { toTs } from "../../../server/kernel/clock.ts";
 import { administrator } from "../../harness/admin.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
-import { commandOn } from "./support.ts";
+import { commandOn } from "../../harness/cli.ts";
 
 let app: TestAppliance;
 beforeAll(async () => {

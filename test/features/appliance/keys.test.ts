@@ -20,8 +20,8 @@ import { LocalProblem } from "../../../server/local-client.ts";
 import { administrator } from "../../harness/admin.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
 import { type Authority, makeAuthority } from "../../harness/authority.ts";
+import { commandOn } from "../../harness/cli.ts";
 import { makeToken, type SoftToken, softhsmModule } from "../../harness/softhsm.ts";
-import { commandOn } from "./support.ts";
 
 /** The keys by the admin socket, with a real token; what each act does is the ceremony's own test. */
 

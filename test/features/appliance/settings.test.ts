@@ -7,7 +7,7 @@ import { listOperatorAudit } from "../../../server/features/operators/contract.t
 import { LocalProblem } from "../../../server/local-client.ts";
 import { administrator } from "../../harness/admin.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
-import { commandOn } from "./support.ts";
+import { commandOn } from "../../harness/cli.ts";
 
 let app: TestAppliance;
 let admin: ReturnType<typeof administrator>;

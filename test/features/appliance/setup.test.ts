@@ -6,7 +6,7 @@ import { changeSettings } from "../../../server/features/appliance/settings-cont
 import { getSetup, skipSetupStep } from "../../../server/features/appliance/setup-contract.ts";
 import { administrator } from "../../harness/admin.ts";
 import { startAppliance } from "../../harness/appliance.ts";
-import { commandOn } from "./support.ts";
+import { commandOn } from "../../harness/cli.ts";
 
 let folder: string;
 beforeAll(async () => {

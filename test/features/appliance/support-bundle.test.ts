@@ -15,7 +15,7 @@ import { createLogTail } from "../../../server/kernel/log-tail.ts";
 import { callLocal, downloadLocal, followLocal } from "../../../server/local-client.ts";
 import { administrator } from "../../harness/admin.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
-import { commandOn } from "./support.ts";
+import { commandOn } from "../../harness/cli.ts";
 
 /** Everything that nobody outside may read, planted wherever it may come from. */
 const smtpPassword = "s3cret/pass&word";

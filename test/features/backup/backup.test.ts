@@ -25,9 +25,9 @@ import { lockStore } from "../../../server/kernel/store-lock.ts";
 import { followLocal } from "../../../server/local-client.ts";
 import { administrator } from "../../harness/admin.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
-import { sealedEnvelope } from "../evidence/bundle-support.ts";
-import { linkTokenOf, ok, publishTemplate, send } from "../signing/flow.ts";
-import { signet } from "./cli.ts";
+import { sealedEnvelope } from "../../harness/bundles.ts";
+import { signet } from "../../harness/cli.ts";
+import { linkTokenOf, ok, publishTemplate, send } from "../../harness/scenario.ts";
 
 /** The whole way: signed, sealed and anchored → backed up while more is signed → an empty machine → goes on there. */
 

@@ -7,7 +7,7 @@ import { makeRecipient, wrapBackupKey } from "../../../server/features/backup/re
 import { openTarget } from "../../../server/features/backup/target.ts";
 import { createLog } from "../../../server/kernel/log.ts";
 import { openDeps } from "../../../server/open-deps.ts";
-import { signet } from "./cli.ts";
+import { signet } from "../../harness/cli.ts";
 
 /** By the command line alone: backup → an empty machine → drill there, with a passphrase and with a key. */
 

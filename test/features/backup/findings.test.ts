@@ -11,7 +11,7 @@ import { toTs } from "../../../server/kernel/clock.ts";
 import type { Deps } from "../../../server/kernel/deps.ts";
 import { createLog } from "../../../server/kernel/log.ts";
 import { openDeps } from "../../../server/open-deps.ts";
-import { movableClock } from "../signing/flow.ts";
+import { movableClock } from "../../harness/clock.ts";
 
 /** What an administrator is told about backups, by what became of them. */
 

@@ -23,8 +23,8 @@ import type { Deps } from "../../../server/kernel/deps.ts";
 import { createLog } from "../../../server/kernel/log.ts";
 import { systemActor } from "../../../server/kernel/wire.ts";
 import { openDeps } from "../../../server/open-deps.ts";
-import { movableClock } from "../signing/flow.ts";
-import { signet } from "./cli.ts";
+import { signet } from "../../harness/cli.ts";
+import { movableClock } from "../../harness/clock.ts";
 
 /** Many generations share their files: whichever go, each that stays brings exactly what was there when it was made. */
 

@@ -15,9 +15,9 @@ import { rotateKey } from "../../../server/features/keys/ceremony.ts";
 import { listOperatorAudit } from "../../../server/features/operators/contract.ts";
 import { administrator } from "../../harness/admin.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
-import { sealedEnvelope } from "../evidence/bundle-support.ts";
-import { enter, envelopeOf, ok, publishTemplate, send, submission } from "../signing/flow.ts";
-import { signet } from "./cli.ts";
+import { sealedEnvelope } from "../../harness/bundles.ts";
+import { signet } from "../../harness/cli.ts";
+import { enter, envelopeOf, ok, publishTemplate, send, submission } from "../../harness/scenario.ts";
 
 /** A log has one history: data that was brought back signs no anchor beside those that the machine of before published. */
 

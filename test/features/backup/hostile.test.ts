@@ -29,7 +29,7 @@ import { callTarget } from "../../../server/features/backup/target-folder.ts";
 import { createLog } from "../../../server/kernel/log.ts";
 import { openSecrets } from "../../../server/kernel/secrets.ts";
 import { openDeps } from "../../../server/open-deps.ts";
-import { signet } from "./cli.ts";
+import { signet } from "../../harness/cli.ts";
 
 /** Whoever may write to the share: they change, link, cut off and forge, and neither a restore nor the next backup falls for it. */
 

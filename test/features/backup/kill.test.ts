@@ -10,7 +10,7 @@ import { fsck } from "../../../server/features/evidence/fsck/fsck.ts";
 import { holdFileLock } from "../../../server/kernel/db.ts";
 import { createLog } from "../../../server/kernel/log.ts";
 import { openDeps } from "../../../server/open-deps.ts";
-import { signet as run } from "./cli.ts";
+import { signet as run } from "../../harness/cli.ts";
 
 /** SIGKILL behind and in the middle of each step of a backup and of a restore: before it there is no new backup, after it a whole one. */
 

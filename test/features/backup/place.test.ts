@@ -6,7 +6,7 @@ import { loadConfig } from "../../../server/config.ts";
 import { makeRecipient } from "../../../server/features/backup/recipient.ts";
 import { createLog } from "../../../server/kernel/log.ts";
 import { openDeps } from "../../../server/open-deps.ts";
-import { signet } from "./cli.ts";
+import { signet } from "../../harness/cli.ts";
 
 /** A backup in the data folder is lost with it: wherever the name of its folder leads. */
 

@@ -13,7 +13,7 @@ import type { Deps } from "../../../server/kernel/deps.ts";
 import { createLog } from "../../../server/kernel/log.ts";
 import { systemActor } from "../../../server/kernel/wire.ts";
 import { openDeps } from "../../../server/open-deps.ts";
-import { movableClock } from "../signing/flow.ts";
+import { movableClock } from "../../harness/clock.ts";
 
 /** A backup that failed is tried again and takes no place of a whole one, and two drills at once wait for each other. */
 

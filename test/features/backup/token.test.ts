@@ -10,10 +10,10 @@ import { getChecks } from "../../../server/features/health/contract.ts";
 import { rotateKey } from "../../../server/features/keys/ceremony.ts";
 import { administrator } from "../../harness/admin.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
+import { sealedEnvelope } from "../../harness/bundles.ts";
+import { signet } from "../../harness/cli.ts";
+import { enter, envelopeOf, ok, publishTemplate, send, submission } from "../../harness/scenario.ts";
 import { makeToken, type SoftToken } from "../../harness/softhsm.ts";
-import { sealedEnvelope } from "../evidence/bundle-support.ts";
-import { enter, envelopeOf, ok, publishTemplate, send, submission } from "../signing/flow.ts";
-import { signet } from "./cli.ts";
 
 /** The keys of an appliance lie in a token: a restore brings everything else, and asks for it. */
 

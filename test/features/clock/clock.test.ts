@@ -7,7 +7,7 @@ import { sealSigner } from "../../../server/features/keys/service.ts";
 import { acceptClock, listClockEvents, readClockState } from "../../../server/kernel/clock-watch.ts";
 import type { Machine } from "../../../server/kernel/guarded-clock.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
-import { enter, envelopeOf, ok, publishTemplate, refusal, send, submission } from "../signing/flow.ts";
+import { enter, envelopeOf, ok, publishTemplate, refusal, send, submission } from "../../harness/scenario.ts";
 
 /** What becomes of a whole appliance when the clock of its machine is set (evidence: clock jumps). */
 

@@ -4,7 +4,7 @@ import { EnvelopeChange, TestMail } from "../../../server/features/envelopes/das
 import { createApiKey, createOrganization, revokeApiKey } from "../../../server/features/identity/service.ts";
 import { permissions } from "../../../server/kernel/wire.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
-import { createEnvelope, publishTemplate, sentEnvelope, streamed } from "./support.ts";
+import { createEnvelope, publishTemplate, sentEnvelope, streamed } from "../../harness/envelopes.ts";
 
 let app: TestAppliance;
 let template: string;

@@ -11,7 +11,7 @@ import {
   publishTemplate,
   sentEnvelope,
   trailOf,
-} from "./support.ts";
+} from "../../harness/envelopes.ts";
 
 let appliance: TestAppliance;
 let template: string;

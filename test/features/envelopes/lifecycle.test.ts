@@ -13,6 +13,7 @@ import {
 import type { Tx } from "../../../server/kernel/db.ts";
 import { AppError } from "../../../server/kernel/errors.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
+import { shiftingClock } from "../../harness/clock.ts";
 import {
   createEnvelope,
   type EnvelopeValue,
@@ -20,10 +21,9 @@ import {
   problemOf,
   publishTemplate,
   sentEnvelope,
-  shiftingClock,
   streamed,
   trailOf,
-} from "./support.ts";
+} from "../../harness/envelopes.ts";
 
 const clock = shiftingClock();
 let appliance: TestAppliance;

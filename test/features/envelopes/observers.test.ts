@@ -5,8 +5,8 @@ import type { Noted } from "../../../server/features/envelopes/observers.ts";
 import type { Deps } from "../../../server/kernel/deps.ts";
 import { systemActor } from "../../../server/kernel/wire.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
+import { publishTemplate, sentEnvelope, trailOf } from "../../harness/envelopes.ts";
 import { watchTransactions } from "../../harness/transactions.ts";
-import { publishTemplate, sentEnvelope, trailOf } from "./support.ts";
 
 /** What observers of the trail are told, and what they may do to it. */
 

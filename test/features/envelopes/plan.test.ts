@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { planRefusal, plans } from "../../../server/features/envelopes/plan.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
-import { createEnvelope, envelopeInput, problemOf, publishTemplate, sentEnvelope } from "./support.ts";
+import { createEnvelope, envelopeInput, problemOf, publishTemplate, sentEnvelope } from "../../harness/envelopes.ts";
 
 const viewers = (count: number) =>
   Array.from({ length: count }, (_, index) => ({ email: `viewer${index}@example.com` }));

@@ -7,7 +7,8 @@ import {
   storeRevision,
 } from "../../../server/features/envelopes/jobs.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
-import { createEnvelope, getEnvelope, publishTemplate, shiftingClock } from "./support.ts";
+import { shiftingClock } from "../../harness/clock.ts";
+import { createEnvelope, getEnvelope, publishTemplate } from "../../harness/envelopes.ts";
 
 const hourMs = 3_600_000;
 

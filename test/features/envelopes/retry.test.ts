@@ -7,17 +7,17 @@ import { listAdminActs } from "../../../server/features/identity/admin-audit.ts"
 import { createOrganization } from "../../../server/features/identity/service.ts";
 import type { JobType } from "../../../server/kernel/jobs.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
+import { movableClock } from "../../harness/clock.ts";
 import {
   enter,
   envelopeOf,
-  movableClock,
   ok,
   publishTemplate,
   recipientOf,
   refusal,
   send,
   submission,
-} from "../signing/flow.ts";
+} from "../../harness/scenario.ts";
 
 const clock = movableClock();
 let app: TestAppliance;

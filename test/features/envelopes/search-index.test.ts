@@ -5,7 +5,7 @@ import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { fsck } from "../../../server/features/evidence/fsck/fsck.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
-import { createEnvelope, listEnvelopes, problemOf, publishTemplate } from "./support.ts";
+import { createEnvelope, listEnvelopes, problemOf, publishTemplate } from "../../harness/envelopes.ts";
 
 /** An index of the search that was damaged holds nobody up for longer than it takes to make it anew. */
 

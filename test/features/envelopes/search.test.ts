@@ -10,7 +10,7 @@ import type { Tx } from "../../../server/kernel/db.ts";
 import { openDatabase } from "../../../server/kernel/db.ts";
 import { migrations } from "../../../server/migrations/list.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
-import { createEnvelope, publishTemplate } from "./support.ts";
+import { createEnvelope, publishTemplate } from "../../harness/envelopes.ts";
 
 /** What the list's `q` finds with the index of texts is what a walk over all texts finds; nothing stays in the index. */
 

@@ -7,7 +7,7 @@ import { anchorLeaves } from "../../../server/features/evidence/jobs.ts";
 import { findLive } from "../../../server/kernel/job-store.ts";
 import { systemActor } from "../../../server/kernel/wire.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
-import { createEnvelope, publishTemplate } from "../envelopes/support.ts";
+import { createEnvelope, publishTemplate } from "../../harness/envelopes.ts";
 
 /** Two that sign the next anchor at once: one is stored, the other is told so or has nothing left to do. */
 

@@ -13,9 +13,10 @@ import { tellWitness } from "../../../server/features/evidence/jobs.ts";
 import { ownEvidence, verifyBundle } from "../../../server/features/evidence/verify-file.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
 import { type Authority, makeAuthority } from "../../harness/authority.ts";
+import { sealedEnvelope } from "../../harness/bundles.ts";
+import { movableClock } from "../../harness/clock.ts";
+import { ok, publishTemplate } from "../../harness/scenario.ts";
 import { type Forgery, forgedTimestamp } from "../../harness/tsa-faults.ts";
-import { movableClock, ok, publishTemplate } from "../signing/flow.ts";
-import { sealedEnvelope } from "./bundle-support.ts";
 
 /** The time stamp of an anchor: asked for after the anchor is signed, verified, published, judged by openssl. */
 

@@ -18,9 +18,10 @@ import { AnchorKeys } from "../../../server/features/keys/contract.ts";
 import { canonicalize } from "../../../server/kernel/canonical.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
 import { type Authority, makeAuthority } from "../../harness/authority.ts";
+import { pinsFrom, sealedEnvelope } from "../../harness/bundles.ts";
+import { movableClock } from "../../harness/clock.ts";
+import { ok, publishTemplate } from "../../harness/scenario.ts";
 import { forgedTimestamp } from "../../harness/tsa-faults.ts";
-import { movableClock, ok, publishTemplate } from "../signing/flow.ts";
-import { pinsFrom, sealedEnvelope } from "./bundle-support.ts";
 
 /**
  * Every file of a real bundle, and every member of its JSON, changed or left out: each change is noticed under pinned keys, or

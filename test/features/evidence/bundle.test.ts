@@ -12,8 +12,9 @@ import { bundleFiles, type Files } from "../../../server/features/evidence/bundl
 import { readZip, zipParts } from "../../../server/features/evidence/bundle/zip.ts";
 import { canonicalize } from "../../../server/kernel/canonical.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
-import { envelopeOf, movableClock, publishTemplate, refusal, send } from "../signing/flow.ts";
-import { pinsFrom, sealedEnvelope } from "./bundle-support.ts";
+import { pinsFrom, sealedEnvelope } from "../../harness/bundles.ts";
+import { movableClock } from "../../harness/clock.ts";
+import { envelopeOf, publishTemplate, refusal, send } from "../../harness/scenario.ts";
 
 const inflate = async (bytes: Uint8Array) => inflateRawSync(bytes);
 const clock = movableClock();

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { anchorNow } from "../../../server/features/evidence/anchors/signing.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
-import { movableClock, publishTemplate } from "../signing/flow.ts";
-import { sealedEnvelope } from "./bundle-support.ts";
+import { sealedEnvelope } from "../../harness/bundles.ts";
+import { movableClock } from "../../harness/clock.ts";
+import { publishTemplate } from "../../harness/scenario.ts";
 
 /** What anybody may fetch to check anchors: how long it may be kept, how one asks whether it is still the same, and how often. */
 

@@ -12,10 +12,11 @@ import { readZip, zipParts, zipPieces } from "../../../server/features/evidence/
 import { changeRetention } from "../../../server/features/retention/service.ts";
 import { permissions } from "../../../server/kernel/wire.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
+import { pinsFrom, sealedEnvelope } from "../../harness/bundles.ts";
+import { movableClock } from "../../harness/clock.ts";
 import { heldBytes } from "../../harness/memory.ts";
-import { dayMs, runNow } from "../retention/support.ts";
-import { movableClock, publishTemplate } from "../signing/flow.ts";
-import { pinsFrom, sealedEnvelope } from "./bundle-support.ts";
+import { dayMs, runNow } from "../../harness/retention.ts";
+import { publishTemplate } from "../../harness/scenario.ts";
 
 /** What is left to prove a document that retention deleted, and how a bundle is made without holding it. */
 

@@ -7,9 +7,10 @@ import { PDFDocument, PDFName } from "pdf-lib";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { readZip } from "../../../server/features/evidence/bundle/zip.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
+import { sealedEnvelope } from "../../harness/bundles.ts";
+import { movableClock } from "../../harness/clock.ts";
 import { heldBytes } from "../../harness/memory.ts";
-import { enter, envelopeOf, movableClock, publishTemplate, refusal, send, submission } from "../signing/flow.ts";
-import { sealedEnvelope } from "./bundle-support.ts";
+import { enter, envelopeOf, publishTemplate, refusal, send, submission } from "../../harness/scenario.ts";
 
 /** Large documents over HTTP: sent as they are read, at the pace of who reads, and never held as a whole. */
 

@@ -23,9 +23,10 @@ import { prepareSignature } from "../../../workers/seal/placeholder.ts";
 import { seal } from "../../../workers/seal/seal.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
 import { type Authority, makeAuthority } from "../../harness/authority.ts";
-import { samplePdf } from "../../workers/pdf/samples.ts";
-import { movableClock, publishTemplate } from "../signing/flow.ts";
-import { pinsFrom, sealedEnvelope } from "./bundle-support.ts";
+import { pinsFrom, sealedEnvelope } from "../../harness/bundles.ts";
+import { movableClock } from "../../harness/clock.ts";
+import { samplePdf } from "../../harness/pdfs.ts";
+import { publishTemplate } from "../../harness/scenario.ts";
 
 /**
  * What a forger may make of a genuine bundle, judged under the keys of the installation by `signet verify` and by the

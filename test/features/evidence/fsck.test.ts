@@ -13,7 +13,8 @@ import { createLog } from "../../../server/kernel/log.ts";
 import { systemActor } from "../../../server/kernel/wire.ts";
 import { openDeps } from "../../../server/open-deps.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
-import { enter, envelopeOf, movableClock, ok, publishTemplate, send, submission } from "../signing/flow.ts";
+import { movableClock } from "../../harness/clock.ts";
+import { enter, envelopeOf, ok, publishTemplate, send, submission } from "../../harness/scenario.ts";
 
 /** Somebody with full access to the data folder changes one thing: fsck must name it. */
 

@@ -12,9 +12,10 @@ import { fsck } from "../../../server/features/evidence/fsck/fsck.ts";
 import { ownEvidence, verifyFile } from "../../../server/features/evidence/verify-file.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
 import { type Authority, makeAuthority, opensslTimestamp } from "../../harness/authority.ts";
-import { textOf } from "../../workers/rendering.ts";
-import { auditOf, enter, envelopeOf, movableClock, ok, publishTemplate, send, submission } from "../signing/flow.ts";
-import { publishedAuthorities } from "./bundle-support.ts";
+import { publishedAuthorities } from "../../harness/bundles.ts";
+import { movableClock } from "../../harness/clock.ts";
+import { textOf } from "../../harness/rendering.ts";
+import { auditOf, enter, envelopeOf, ok, publishTemplate, send, submission } from "../../harness/scenario.ts";
 
 /** Seals that last: with an outside authority over real HTTP that fails and returns, and a clock that is moved. */
 

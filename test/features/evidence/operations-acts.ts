@@ -3,9 +3,9 @@ import { z } from "zod";
 import { anchorNow } from "../../../server/features/evidence/anchors/signing.ts";
 import { rotateKey } from "../../../server/features/keys/ceremony.ts";
 import { SigningExchange, SigningView } from "../../../server/features/signing/contract.ts";
-import { runNow } from "../retention/support.ts";
-import { drawn, ok, samplePdf, typed } from "../signing/flow.ts";
-import { png } from "../signing/pictures.ts";
+import { png } from "../../harness/pictures.ts";
+import { runNow } from "../../harness/retention.ts";
+import { drawn, ok, samplePdf, typed } from "../../harness/scenario.ts";
 import {
   type Asked,
   asked,

@@ -5,8 +5,8 @@ import { loadEnvelope } from "../../../server/features/envelopes/progress.ts";
 import { listMail } from "../../../server/features/mail/service.ts";
 import type { CallOptions, TestAppliance } from "../../harness/appliance.ts";
 import type { tickingClock } from "../../harness/clock.ts";
-import { browser } from "../organization/support.ts";
-import { items, ok, publishTemplate } from "../signing/flow.ts";
+import { browser } from "../../harness/people.ts";
+import { items, ok, publishTemplate } from "../../harness/scenario.ts";
 
 /** The envelopes that a sequence of ordinary operations begins with, and what is known of them. */
 

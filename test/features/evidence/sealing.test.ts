@@ -21,20 +21,20 @@ import { AnchorKeys } from "../../../server/features/keys/contract.ts";
 import { sealSigner } from "../../../server/features/keys/service.ts";
 import { openOutbound } from "../../../server/kernel/outbound.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
-import { textOf } from "../../workers/rendering.ts";
-import { CLAUSE, contract } from "../../workers/seal/hostile.ts";
+import { movableClock } from "../../harness/clock.ts";
+import { CLAUSE, contract } from "../../harness/hostile-pdfs.ts";
+import { textOf } from "../../harness/rendering.ts";
 import {
   auditOf,
   enter,
   envelopeOf,
   items,
-  movableClock,
   ok,
   publishTemplate,
   refusal,
   send,
   submission,
-} from "../signing/flow.ts";
+} from "../../harness/scenario.ts";
 
 const sha256 = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
 

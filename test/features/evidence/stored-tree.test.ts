@@ -10,7 +10,7 @@ import {
 } from "../../../server/features/evidence/anchors/tree.ts";
 import type { Leaf } from "../../../server/features/evidence/contract.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
-import { movableClock } from "../signing/flow.ts";
+import { movableClock } from "../../harness/clock.ts";
 
 /** The tree as the database keeps it, judged by the verifiers of RFC 9162, written here from its text alone. */
 

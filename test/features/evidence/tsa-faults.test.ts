@@ -14,6 +14,9 @@ import { openTimestampResponse } from "../../../workers/seal/timestamp.ts";
 import { verifySealedPdf } from "../../../workers/seal/verify.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
 import { type Authority, makeAuthority } from "../../harness/authority.ts";
+import { sealedEnvelope } from "../../harness/bundles.ts";
+import { movableClock } from "../../harness/clock.ts";
+import { publishTemplate } from "../../harness/scenario.ts";
 import {
   expiredIdentity,
   type Forgery,
@@ -23,8 +26,6 @@ import {
   SHA512,
   sha512,
 } from "../../harness/tsa-faults.ts";
-import { movableClock, publishTemplate } from "../signing/flow.ts";
-import { sealedEnvelope } from "./bundle-support.ts";
 
 /**
  * Every fault of a time-stamping authority (issue: never a false timestamp, always a stated level): over real HTTP, each

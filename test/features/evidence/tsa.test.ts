@@ -14,9 +14,10 @@ import { sealSigner } from "../../../server/features/keys/service.ts";
 import type { TaskResult } from "../../../workers/protocol.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
 import { type Authority, makeAuthority, opensslTimestamp } from "../../harness/authority.ts";
-import { samplePdf } from "../../workers/pdf/samples.ts";
-import { enter, envelopeOf, movableClock, ok, publishTemplate, send, submission } from "../signing/flow.ts";
-import { publishedAuthorities } from "./bundle-support.ts";
+import { publishedAuthorities } from "../../harness/bundles.ts";
+import { movableClock } from "../../harness/clock.ts";
+import { samplePdf } from "../../harness/pdfs.ts";
+import { enter, envelopeOf, ok, publishTemplate, send, submission } from "../../harness/scenario.ts";
 
 /** Outside time-stamping authorities over real HTTP: openssl answers, and what may go wrong goes wrong. */
 

@@ -13,9 +13,10 @@ import { Anchor } from "../../../server/features/evidence/contract.ts";
 import { fsck } from "../../../server/features/evidence/fsck/fsck.ts";
 import { AnchorKeys } from "../../../server/features/keys/contract.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
-import { type SmtpSink, startSmtpSink } from "../mail/sink.ts";
-import { movableClock, ok, publishTemplate, refusal } from "../signing/flow.ts";
-import { sealedEnvelope } from "./bundle-support.ts";
+import { sealedEnvelope } from "../../harness/bundles.ts";
+import { movableClock } from "../../harness/clock.ts";
+import { ok, publishTemplate, refusal } from "../../harness/scenario.ts";
+import { type SmtpSink, startSmtpSink } from "../../harness/smtp.ts";
 
 const clock = movableClock();
 const received: unknown[] = [];

@@ -3,8 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createAuthenticators } from "../../../server/features/identity/authenticate.ts";
 import { administrativePermissions, type Permission, permissions } from "../../../server/kernel/wire.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
-import { audit, type Browser, browser, person } from "../organization/support.ts";
-import { movableClock, visitor } from "../signing/flow.ts";
+import { movableClock } from "../../harness/clock.ts";
+import { audit, type Browser, browser, person } from "../../harness/people.ts";
+import { visitor } from "../../harness/scenario.ts";
 
 const day = 24 * 60 * 60_000;
 const clock = movableClock();

@@ -12,8 +12,9 @@ import { ownRevocationList } from "../../../server/features/keys/revocation.ts";
 import { sealSigner, timestampAuthority } from "../../../server/features/keys/service.ts";
 import { parseRevocationList } from "../../../workers/seal/crl.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
-import { sealedEnvelope } from "../evidence/bundle-support.ts";
-import { movableClock, publishTemplate } from "../signing/flow.ts";
+import { sealedEnvelope } from "../../harness/bundles.ts";
+import { movableClock } from "../../harness/clock.ts";
+import { publishTemplate } from "../../harness/scenario.ts";
 
 /** A new authority of our own while everything that was sealed under the one before goes on holding. */
 

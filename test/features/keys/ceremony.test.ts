@@ -7,8 +7,8 @@ import { runCli } from "../../../server/cli.ts";
 import { authorities, sealSigner } from "../../../server/features/keys/service.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
 import { type Authority, makeAuthority } from "../../harness/authority.ts";
+import { movableClock } from "../../harness/clock.ts";
 import { makeToken, type SoftToken } from "../../harness/softhsm.ts";
-import { movableClock } from "../signing/flow.ts";
 
 /** The ceremony as an operator calls it, beside a running appliance, with certificates made by openssl. */
 

@@ -9,8 +9,9 @@ import { ownEvidence, verifyFile } from "../../../server/features/evidence/verif
 import { generateKey, listKeys, rotateKey, testSign } from "../../../server/features/keys/ceremony.ts";
 import { AnchorKeys } from "../../../server/features/keys/contract.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
+import { movableClock } from "../../harness/clock.ts";
+import { enter, envelopeOf, ok, publishTemplate, send, submission } from "../../harness/scenario.ts";
 import { makeToken, type SoftToken } from "../../harness/softhsm.ts";
-import { enter, envelopeOf, movableClock, ok, publishTemplate, send, submission } from "../signing/flow.ts";
 
 /** Seals, time stamps and anchors by keys that never leave a token, judged by programs that share no code with us. */
 

@@ -7,9 +7,10 @@ import { VerifyResult } from "../../../server/features/evidence/contract.ts";
 import { rotateKey } from "../../../server/features/keys/ceremony.ts";
 import { inspectToken } from "../../../server/features/keys/service.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
+import { movableClock } from "../../harness/clock.ts";
 import { type ShimModule, shimModule } from "../../harness/pkcs11-shim.ts";
+import { enter, ok, send, submission } from "../../harness/scenario.ts";
 import { makeToken, type SoftToken } from "../../harness/softhsm.ts";
-import { enter, movableClock, ok, send, submission } from "../signing/flow.ts";
 
 /** A token that goes in the middle of a hundred seals, with a count of every PIN that is tried. */
 

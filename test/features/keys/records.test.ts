@@ -10,8 +10,8 @@ import { runCli } from "../../../server/cli.ts";
 import { AnchorKeys } from "../../../server/features/keys/contract.ts";
 import { checkRecords } from "../../../server/features/keys/records.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
+import { ok } from "../../harness/scenario.ts";
 import { makeToken, type SoftToken } from "../../harness/softhsm.ts";
-import { ok } from "../signing/flow.ts";
 
 /** The signed record of the keys, as a reader with nothing but openssl and SHA-256 checks it. */
 

@@ -2,9 +2,9 @@ import { expect, onTestFinished, test } from "vitest";
 import { sendMail } from "../../../server/features/mail/jobs.ts";
 import type { Clock } from "../../../server/kernel/clock.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
-import { tickingClock } from "../../harness/clock.ts";
-import { envelopeOf, movableClock, ok, publishTemplate, recipientOf, send } from "../signing/flow.ts";
-import { type SmtpSink, startSmtpSink } from "./sink.ts";
+import { movableClock, tickingClock } from "../../harness/clock.ts";
+import { envelopeOf, ok, publishTemplate, recipientOf, send } from "../../harness/scenario.ts";
+import { type SmtpSink, startSmtpSink } from "../../harness/smtp.ts";
 
 const clock = movableClock();
 const dayMs = 86_400_000;

@@ -7,7 +7,7 @@ import { listMail, type MailRequest, purgeMails, queueMail } from "../../../serv
 import type { Clock } from "../../../server/kernel/clock.ts";
 import { toTs } from "../../../server/kernel/clock.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
-import { type SmtpSink, startSmtpSink } from "./sink.ts";
+import { type SmtpSink, startSmtpSink } from "../../harness/smtp.ts";
 
 const publicUrl = "https://sign.example.com";
 let now = Date.parse("2026-11-21T09:10:00.000Z");

@@ -2,17 +2,9 @@ import { expect, onTestFinished, test } from "vitest";
 import { queueMail } from "../../../server/features/mail/service.ts";
 import { SigningSessionCreated } from "../../../server/features/signing/contract.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
-import {
-  envelopeOf,
-  exchange,
-  movableClock,
-  ok,
-  publishTemplate,
-  recipientOf,
-  send,
-  submission,
-} from "../signing/flow.ts";
-import { startSmtpSink } from "./sink.ts";
+import { movableClock } from "../../harness/clock.ts";
+import { envelopeOf, exchange, ok, publishTemplate, recipientOf, send, submission } from "../../harness/scenario.ts";
+import { startSmtpSink } from "../../harness/smtp.ts";
 
 /** Mails that waited for a mail server until nobody could use them: after the outage they go to nobody. */
 

@@ -5,7 +5,7 @@ import { z } from "zod";
 import { recordAdminAct } from "../../../server/features/identity/admin-audit.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
 import { heldBytes } from "../../harness/memory.ts";
-import { auditOf, ok, publishTemplate, refusal, send } from "../signing/flow.ts";
+import { auditOf, ok, publishTemplate, refusal, send } from "../../harness/scenario.ts";
 
 const path = "/v1/organization/audit-export";
 let app: TestAppliance;

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { hasOpenInvitation } from "../../../server/features/identity/invitations.ts";
 import { newSecret } from "../../../server/kernel/ids.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
-import { movableClock } from "../signing/flow.ts";
-import { audit, type Browser, browser, mailedToken, password, person } from "./support.ts";
+import { movableClock } from "../../harness/clock.ts";
+import { audit, type Browser, browser, mailedToken, password, person } from "../../harness/people.ts";
 
 const minute = 60_000;
 const day = 24 * 60 * minute;

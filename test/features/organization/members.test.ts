@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { OrgRole } from "../../../server/features/identity/contract.ts";
 import { foundOrganization } from "../../../server/features/identity/memberships.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
-import { audit, type Browser, browser, person } from "./support.ts";
+import { audit, type Browser, browser, person } from "../../harness/people.ts";
 
 let app: TestAppliance;
 let owner: Browser;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
-import { audit, type Browser, browser, mailedToken, person } from "./support.ts";
+import { audit, type Browser, browser, mailedToken, person } from "../../harness/people.ts";
 
 const refused = (status: number, code: string) => ({ status, body: { code } });
 const settings = "/v1/organization/settings";

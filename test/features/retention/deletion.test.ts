@@ -7,9 +7,10 @@ import { purgeDownloads } from "../../../server/features/evidence/service.ts";
 import { purgeMails } from "../../../server/features/mail/service.ts";
 import { openForReading } from "../../../server/kernel/db.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
-import { browser } from "../organization/support.ts";
-import { movableClock, ok, publishTemplate, send } from "../signing/flow.ts";
-import { dayMs, runNow, signAll } from "./support.ts";
+import { movableClock } from "../../harness/clock.ts";
+import { browser } from "../../harness/people.ts";
+import { dayMs, runNow, signAll } from "../../harness/retention.ts";
+import { ok, publishTemplate, send } from "../../harness/scenario.ts";
 
 /** What deletion leaves behind, when it begins, and what must not stop it. */
 

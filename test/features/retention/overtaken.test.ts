@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
-import { browser } from "../organization/support.ts";
+import { browser } from "../../harness/people.ts";
 
 /** Two administrators change the term at the same time. */
 

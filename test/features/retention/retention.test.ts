@@ -8,9 +8,10 @@ import { RetryLater } from "../../../server/kernel/job-runner.ts";
 import { snapshotFile } from "../../../server/kernel/snapshots.ts";
 import { lockStore } from "../../../server/kernel/store-lock.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
-import { type Browser, browser } from "../organization/support.ts";
-import { auditOf, envelopeOf, movableClock, ok, publishTemplate, refusal, send } from "../signing/flow.ts";
-import { blobsOf, dayMs, runNow, signAll } from "./support.ts";
+import { movableClock } from "../../harness/clock.ts";
+import { type Browser, browser } from "../../harness/people.ts";
+import { blobsOf, dayMs, runNow, signAll } from "../../harness/retention.ts";
+import { auditOf, envelopeOf, ok, publishTemplate, refusal, send } from "../../harness/scenario.ts";
 
 const clock = movableClock();
 const settings = "/auth/organization/retention";

@@ -3,9 +3,10 @@ import { fsck } from "../../../server/features/evidence/fsck/fsck.ts";
 import { changeRetention } from "../../../server/features/retention/service.ts";
 import { permissions } from "../../../server/kernel/wire.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
-import { browser } from "../organization/support.ts";
-import { auditOf, envelopeOf, movableClock, ok, publishTemplate, send } from "../signing/flow.ts";
-import { dayMs, runNow, signAll } from "./support.ts";
+import { movableClock } from "../../harness/clock.ts";
+import { browser } from "../../harness/people.ts";
+import { dayMs, runNow, signAll } from "../../harness/retention.ts";
+import { auditOf, envelopeOf, ok, publishTemplate, send } from "../../harness/scenario.ts";
 
 /** Random envelopes, ends, holds, settings and runs: whatever was deleted, what proves it stands. */
 

@@ -7,7 +7,7 @@ import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createLog } from "../../../server/kernel/log.ts";
 import type { TestAppliance } from "../../harness/appliance.ts";
-import { addPerson, auth, codeFor, problem, startSignIn, tokenFor } from "./support.ts";
+import { addPerson, auth, codeFor, problem, startSignIn, tokenFor } from "../../harness/sign-in.ts";
 
 const breached = "correct horse battery";
 const padded = "padding is no breach";

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { endpoints } from "../../../server/contract.ts";
 import { needsOrigin } from "../../../server/kernel/endpoint.ts";
 import type { TestAppliance } from "../../harness/appliance.ts";
-import { auth, problem, startSignIn } from "./support.ts";
+import { auth, problem, startSignIn } from "../../harness/sign-in.ts";
 
 let app: TestAppliance;
 let cookie: string;

@@ -2,7 +2,15 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { noteTry, passwordTries } from "../../../server/features/sign-in/tries.ts";
 import { type Clock, toTs } from "../../../server/kernel/clock.ts";
 import type { TestAppliance } from "../../harness/appliance.ts";
-import { type Answer, addPerson, auth, goodPassword, mailsTo, otherPassword, startSignIn } from "./support.ts";
+import {
+  type Answer,
+  addPerson,
+  auth,
+  goodPassword,
+  mailsTo,
+  otherPassword,
+  startSignIn,
+} from "../../harness/sign-in.ts";
 
 // Whoever asks must not learn whether an address has an account: not from status, body or headers (the bench looks at time).
 

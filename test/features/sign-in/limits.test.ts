@@ -3,7 +3,7 @@ import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createLog } from "../../../server/kernel/log.ts";
 import type { TestAppliance } from "../../harness/appliance.ts";
-import { shiftingClock } from "../envelopes/support.ts";
+import { shiftingClock } from "../../harness/clock.ts";
 import {
   addPerson,
   auth,
@@ -15,7 +15,7 @@ import {
   startSignIn,
   tokenFor,
   wrongCode,
-} from "./support.ts";
+} from "../../harness/sign-in.ts";
 
 let app: TestAppliance;
 let logged = "";

@@ -5,12 +5,12 @@ import { sessionCookieName } from "../../../server/features/identity/sessions.ts
 import { Passkey } from "../../../server/features/sign-in/passkeys/contract.ts";
 import { Problem } from "../../../server/kernel/problem.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
+import { shiftingClock } from "../../harness/clock.ts";
 import { createAuthenticator, type Deviation } from "./authenticator.ts";
 
 const Offered = z.object({ challenge: z.string(), options: z.looseObject({ challenge: z.string() }) });
 const minute = 60_000;
-let ahead = 0;
-const clock = { now: () => Date.now() + ahead, ts: () => new Date(Date.now() + ahead).toISOString() };
+const clock = shiftingClock();
 let app: TestAppliance;
 /** A person of its own for each test, and the cookie of a fresh sign-in. */
 let person: string;
@@ -24,7 +24,7 @@ afterAll(() => app.stop());
 beforeEach(async () => {
   count += 1;
   // The next window of the rate limits.
-  ahead += 2 * minute;
+  clock.shift(2 * minute);
   const input = { email: `person${count}@example.com`, name: "Pia Person", passwordHash: null, locale: "de" };
   person = await app.deps.db.tx((tx) => createPerson(tx, app.deps, input));
   cookie = await app.signIn(person);
@@ -177,7 +177,7 @@ describe("a sign-in is refused in one way", () => {
     const request = { rpId: "127.0.0.1", challenge: forRegistration.options.challenge };
     const answer = { challenge: forRegistration.challenge, response: key.get(request) };
     await expectRefused(await ask("/auth/passkeys/verify", answer, { as: null }));
-    ahead += 5 * minute;
+    clock.shift(5 * minute);
     await expectRefused(await ask("/auth/passkeys/verify", { challenge, response: key.get(options) }, { as: null }));
   });
 
@@ -260,7 +260,7 @@ test("adding and removing need a sign-in of the last fifteen minutes, and one's 
   const stranger = await app.signIn();
   expect((await ask(`/auth/passkeys/${id}`, { name: "Mine" }, { method: "PATCH", as: stranger })).status).toBe(404);
   expect((await ask(`/auth/passkeys/${id}`, undefined, { method: "DELETE", as: stranger })).status).toBe(404);
-  ahead += 15 * minute;
+  clock.shift(15 * minute);
   const fresh = { status: 403, body: { code: "fresh-sign-in-required" } };
   expect(await ask("/auth/passkeys/register/options")).toMatchObject(fresh);
   const response = authenticator().create(waiting.options);

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { hashPassword, verifyPassword } from "../../../server/features/identity/password.ts";
 import { changePerson, personById } from "../../../server/features/identity/people.ts";
 import type { TestAppliance } from "../../harness/appliance.ts";
-import { shiftingClock } from "../envelopes/support.ts";
+import { shiftingClock } from "../../harness/clock.ts";
 import {
   addPerson,
   auth,
@@ -17,7 +17,7 @@ import {
   problem,
   startSignIn,
   tokenFor,
-} from "./support.ts";
+} from "../../harness/sign-in.ts";
 
 let app: TestAppliance;
 const clock = shiftingClock();

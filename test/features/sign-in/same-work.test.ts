@@ -5,8 +5,8 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { requestSignInCode } from "../../../server/features/sign-in/code-sign-in.ts";
 import { type Clock, toTs } from "../../../server/kernel/clock.ts";
 import type { TestAppliance } from "../../harness/appliance.ts";
-import { type SmtpSink, startSmtpSink } from "../mail/sink.ts";
-import { addPerson, auth, mailsTo, otherPassword, startSignIn } from "./support.ts";
+import { addPerson, auth, mailsTo, otherPassword, startSignIn } from "../../harness/sign-in.ts";
+import { type SmtpSink, startSmtpSink } from "../../harness/smtp.ts";
 
 // What follows an answer must be the same work whether or not the address has an account: who asks could time the next requests.
 

@@ -5,8 +5,8 @@ import { listSessions } from "../../../server/features/sign-in/contract.ts";
 import { purgeSignIn } from "../../../server/features/sign-in/sessions.ts";
 import { newSecret } from "../../../server/kernel/ids.ts";
 import type { TestAppliance } from "../../harness/appliance.ts";
-import { shiftingClock } from "../envelopes/support.ts";
-import { addPerson, auth, goodPassword, newClient, problem, startSignIn } from "./support.ts";
+import { shiftingClock } from "../../harness/clock.ts";
+import { addPerson, auth, goodPassword, newClient, problem, startSignIn } from "../../harness/sign-in.ts";
 
 let app: TestAppliance;
 const clock = shiftingClock();

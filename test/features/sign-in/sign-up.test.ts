@@ -3,7 +3,7 @@ import { DashboardSession } from "../../../server/features/identity/session-cont
 import { Invitation, listOwnInvitations } from "../../../server/features/organization/people-contract.ts";
 import { noteTry, wrongCodes } from "../../../server/features/sign-in/tries.ts";
 import type { TestAppliance } from "../../harness/appliance.ts";
-import { shiftingClock } from "../envelopes/support.ts";
+import { shiftingClock } from "../../harness/clock.ts";
 import {
   type Answer,
   addPerson,
@@ -15,7 +15,7 @@ import {
   problem,
   startSignIn,
   wrongCode,
-} from "./support.ts";
+} from "../../harness/sign-in.ts";
 
 const ask = (app: TestAppliance, email: string, password = goodPassword) =>
   auth(app, "/auth/sign-up", { email, password, name: "New Person", locale: "de" });

@@ -3,11 +3,11 @@ import { createPerson, personByEmail } from "../../../server/features/identity/p
 import { sessionCookieName } from "../../../server/features/identity/sessions.ts";
 import { readClaims } from "../../../server/features/sign-in/social/claims.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
+import { shiftingClock } from "../../harness/clock.ts";
 import { type IdentityProvider, startIdentityProvider } from "../../harness/identity-provider.ts";
 
 const minute = 60_000;
-let ahead = 0;
-const clock = { now: () => Date.now() + ahead, ts: () => new Date(Date.now() + ahead).toISOString() };
+const clock = shiftingClock();
 let idp: IdentityProvider;
 let app: TestAppliance;
 /** A subject and an address that no other test has. */
@@ -30,7 +30,7 @@ afterAll(async () => {
 beforeEach(() => {
   count += 1;
   // The next window of the rate limits.
-  ahead += 2 * minute;
+  clock.shift(2 * minute);
   sub = `subject-${count}`;
   email = `person${count}@example.com`;
   idp.account = { sub, email, email_verified: true, name: "Pia Person" };
@@ -229,7 +229,7 @@ describe("the way back works once, in the browser that began", () => {
     await person();
     const browser = new Browser();
     const callback = await browser.through(await browser.start());
-    ahead += 10 * minute;
+    clock.shift(10 * minute);
     expect(await browser.finish(callback)).toBe(signInPage("social-failed"));
   });
 
@@ -315,9 +315,9 @@ describe("connecting", () => {
     expect(await browser.finish(callback)).toBe(accountPage("social-failed"));
 
     const late = await signedIn(user);
-    ahead += 8 * minute;
+    clock.shift(8 * minute);
     const begun = await late.through(await late.start());
-    ahead += 8 * minute;
+    clock.shift(8 * minute);
     expect(await late.finish(begun)).toBe(accountPage("social-stale"));
     expect(await late.start()).toBe(app.url + accountPage("social-stale"));
     expect((await late.ask("/auth/social")).body).toMatchObject({ data: [] });
@@ -393,7 +393,7 @@ describe("a provider out of reach", () => {
     const cookie = (out.headers.get("set-cookie") ?? "").split(";")[0] ?? "";
     const back = await appliance.call(callback.pathname + callback.search, { key: null, headers: { cookie } });
     expect(back.headers.get("location")).toBe(unavailable);
-    ahead += 60 * minute;
+    clock.shift(60 * minute);
     expect((await start()).headers.get("location")).toBe(unavailable);
     await appliance.stop();
   });

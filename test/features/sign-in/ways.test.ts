@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { DashboardSession } from "../../../server/features/identity/session-contract.ts";
 import type { TestAppliance } from "../../harness/appliance.ts";
-import { shiftingClock } from "../envelopes/support.ts";
+import { shiftingClock } from "../../harness/clock.ts";
 import {
   addPerson,
   auth,
@@ -13,7 +13,7 @@ import {
   startSignIn,
   tokenFor,
   wrongCode,
-} from "./support.ts";
+} from "../../harness/sign-in.ts";
 
 let app: TestAppliance;
 const clock = shiftingClock();

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
+import { movableClock } from "../../harness/clock.ts";
 import {
   auditOf,
   codeOf,
@@ -8,14 +9,13 @@ import {
   envelopeOf,
   exchange,
   linkTokenOf,
-  movableClock,
   ok,
   publishTemplate,
   recipientOf,
   refusal,
   send,
   submission,
-} from "./flow.ts";
+} from "../../harness/scenario.ts";
 
 /** What signers type after the end is no part of the envelope's record. */
 

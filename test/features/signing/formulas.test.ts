@@ -3,7 +3,17 @@ import { authenticateSigner } from "../../../server/features/signing/authenticat
 import { SubmitSigning } from "../../../server/features/signing/contract.ts";
 import { submit } from "../../../server/features/signing/submit.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
-import { box, enter, envelopeOf, interrupted, ok, publishTemplate, send, submission, visitor } from "./flow.ts";
+import {
+  box,
+  enter,
+  envelopeOf,
+  interrupted,
+  ok,
+  publishTemplate,
+  send,
+  submission,
+  visitor,
+} from "../../harness/scenario.ts";
 
 /** Formulas over the numbers of several people: two sign at the same time, a countersigner after them. */
 

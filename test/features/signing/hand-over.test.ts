@@ -2,12 +2,12 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { HandedCode } from "../../../server/features/signing/contract.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
+import { movableClock } from "../../harness/clock.ts";
 import {
   auditOf,
   envelopeOf,
   exchange,
   linkTokenOf,
-  movableClock,
   ok,
   publishTemplate,
   recipientOf,
@@ -15,7 +15,7 @@ import {
   send,
   submission,
   viewOf,
-} from "./flow.ts";
+} from "../../harness/scenario.ts";
 
 /** Verification `operator_delivered`: staff print a code and give it to the signer. */
 

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { submissionsOf } from "../../../server/features/signing/service.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
+import { png } from "../../harness/pictures.ts";
 import {
   auditOf,
   drawn,
@@ -19,8 +20,7 @@ import {
   submission,
   typed,
   viewOf,
-} from "./flow.ts";
-import { png } from "./pictures.ts";
+} from "../../harness/scenario.ts";
 
 let app: TestAppliance;
 let template: string;

@@ -2,7 +2,7 @@ import { crc32, deflateSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { jpegSize, pngSize, sniff } from "../../../server/features/signing/pictures.ts";
-import { jpegOf, png, pngOf } from "./pictures.ts";
+import { jpegOf, png, pngOf } from "../../harness/pictures.ts";
 
 const limit = { width: 2000, height: 1000 };
 

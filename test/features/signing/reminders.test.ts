@@ -4,7 +4,7 @@ import { nextReminderAt } from "../../../server/features/envelopes/reminders.ts"
 import { listMail } from "../../../server/features/mail/service.ts";
 import { up as lostReminders } from "../../../server/migrations/0062-lost-reminders.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
-import { tickingClock } from "../../harness/clock.ts";
+import { movableClock, tickingClock } from "../../harness/clock.ts";
 import {
   auditOf,
   box,
@@ -12,13 +12,12 @@ import {
   envelopeOf,
   exchange,
   linkTokenOf,
-  movableClock,
   ok,
   publishTemplate,
   recipientOf,
   send,
   submission,
-} from "./flow.ts";
+} from "../../harness/scenario.ts";
 
 const clock = movableClock();
 const dayMs = 86_400_000;

@@ -17,7 +17,7 @@ import {
   submission,
   typed,
   viewOf,
-} from "./flow.ts";
+} from "../../harness/scenario.ts";
 
 const run = promisify(execFile);
 let app: TestAppliance;

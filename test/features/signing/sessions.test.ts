@@ -3,6 +3,8 @@ import { OtpSent } from "../../../server/features/signing/contract.ts";
 import { embedOriginOf } from "../../../server/features/signing/service.ts";
 import { newSecret } from "../../../server/kernel/ids.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
+import { movableClock } from "../../harness/clock.ts";
+import { png } from "../../harness/pictures.ts";
 import {
   auditOf,
   codeOf,
@@ -11,7 +13,6 @@ import {
   envelopeOf,
   exchange,
   linkTokenOf,
-  movableClock,
   ok,
   publishTemplate,
   readDocument,
@@ -20,8 +21,7 @@ import {
   send,
   submission,
   viewOf,
-} from "./flow.ts";
-import { png } from "./pictures.ts";
+} from "../../harness/scenario.ts";
 
 const minute = 60_000;
 const hour = 60 * minute;

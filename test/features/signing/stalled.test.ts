@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { countersign, inviteRecipient } from "../../../server/features/envelopes/jobs.ts";
 import { handlers } from "../../../server/features/signing/handlers.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
-import { envelopeOf, ok, publishTemplate, recipientOf, send } from "./flow.ts";
+import { envelopeOf, ok, publishTemplate, recipientOf, send } from "../../harness/scenario.ts";
 
 let app: TestAppliance;
 let template: string;

@@ -3,7 +3,7 @@ import type { SubmitSigning } from "../../../server/features/signing/contract.ts
 import { dayIn, readSubmission, type SubmissionContext } from "../../../server/features/signing/submission.ts";
 import type { AttachmentRow } from "../../../server/features/signing/tables.ts";
 import type { Field, PlacedField } from "../../../server/features/templates/contract.ts";
-import { png } from "./pictures.ts";
+import { png } from "../../harness/pictures.ts";
 
 const box = { page: 1, x: 10, y: 10, width: 100, height: 20 };
 const field = (definition: Field): PlacedField => ({ ...definition, ...box });

@@ -24,7 +24,7 @@ import {
   visitor as request,
   send,
   submission,
-} from "./flow.ts";
+} from "../../harness/scenario.ts";
 
 const to = { name: "Nina Neu", email: "nina@example.com", reason: "She signs for the firm." };
 let app: TestAppliance;

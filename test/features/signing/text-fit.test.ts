@@ -6,7 +6,17 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { TextsFitted } from "../../../server/features/signing/contract.ts";
 import { createLog } from "../../../server/kernel/log.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
-import { enter, exchange, linkTokenOf, ok, publishTemplate, readDocument, refusal, send, submission } from "./flow.ts";
+import {
+  enter,
+  exchange,
+  linkTokenOf,
+  ok,
+  publishTemplate,
+  readDocument,
+  refusal,
+  send,
+  submission,
+} from "../../harness/scenario.ts";
 
 const run = promisify(execFile);
 const small = (y: number) => ({ page: 1, x: 60, y, width: 120, height: 20 });

@@ -2,8 +2,9 @@ import { afterEach, expect, test } from "vitest";
 import { z } from "zod";
 import { TemplateFile } from "../../../server/features/templates/contract.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
-import { contract } from "../../workers/seal/hostile.ts";
-import { enter, envelopeOf, items, movableClock, ok, publishTemplate, send, submission } from "../signing/flow.ts";
+import { movableClock } from "../../harness/clock.ts";
+import { contract } from "../../harness/hostile-pdfs.ts";
+import { enter, envelopeOf, items, ok, publishTemplate, send, submission } from "../../harness/scenario.ts";
 
 /** The operator's setting, from the upload to the sealed file. */
 

@@ -11,7 +11,7 @@ import { canonicalize } from "../../../server/kernel/canonical.ts";
 import { Problem } from "../../../server/kernel/problem.ts";
 import { docx, pdf, permissions } from "../../../server/kernel/wire.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
-import { samplePdf, withFile } from "../../workers/pdf/samples.ts";
+import { samplePdf, withFile } from "../../harness/pdfs.ts";
 
 let appliance: TestAppliance;
 let document: Uint8Array<ArrayBuffer>;

@@ -3,9 +3,10 @@ import { z } from "zod";
 import { EnvelopeDryRun, EnvelopeList } from "../../../server/features/envelopes/contract.ts";
 import { TemplateFile, TemplateVersion, TemplateVersionList } from "../../../server/features/templates/contract.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
-import { textOf } from "../../workers/rendering.ts";
-import { contract } from "../../workers/seal/hostile.ts";
-import { enter, envelopeOf, items, movableClock, ok, publishTemplate, send, submission } from "../signing/flow.ts";
+import { movableClock } from "../../harness/clock.ts";
+import { contract } from "../../harness/hostile-pdfs.ts";
+import { textOf } from "../../harness/rendering.ts";
+import { enter, envelopeOf, items, ok, publishTemplate, send, submission } from "../../harness/scenario.ts";
 
 /** What is to be known of a document reaches whoever makes a template of it, sends it and reads its certificate. */
 

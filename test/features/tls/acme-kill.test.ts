@@ -6,8 +6,8 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { loadConfig } from "../../../server/config.ts";
 import { type AcmeState, getAcme, renewAcme, setUpAcme } from "../../../server/features/tls/acme/contract.ts";
 import { getTls } from "../../../server/features/tls/contract.ts";
-import { CrashingAppliance } from "../../crash/crashing-appliance.ts";
 import { administrator } from "../../harness/admin.ts";
+import { CrashingAppliance } from "../../harness/crashing-appliance.ts";
 import { freePort, makePebble } from "../../harness/pebble.ts";
 
 /** Killed whenever the authority knows something that we were not told yet. */

@@ -30,8 +30,8 @@ import { openTls } from "../../../server/features/tls/keeper.ts";
 import { holdFileLock } from "../../../server/kernel/db.ts";
 import { administrator } from "../../harness/admin.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
+import { movableClock } from "../../harness/clock.ts";
 import { type Fault, makePebble, type Pebble } from "../../harness/pebble.ts";
-import { movableClock } from "../signing/flow.ts";
 
 /** Certificates by ACME from Debian's Pebble. */
 

@@ -19,7 +19,7 @@ import {
   oldVersion,
   openMachine,
   type TestMachine,
-} from "./releases.ts";
+} from "../../harness/releases.ts";
 
 const timeout = 300_000;
 let machine: TestMachine;

@@ -17,7 +17,7 @@ import { createLog } from "../../../server/kernel/log.ts";
 import { callLocal, followLocal } from "../../../server/local-client.ts";
 import { openDeps } from "../../../server/open-deps.ts";
 import { startAppliance } from "../../harness/appliance.ts";
-import { installed, oldVersion, siteOf } from "./releases.ts";
+import { installed, oldVersion, siteOf } from "../../harness/releases.ts";
 
 const id = "upd_0123456789abcdef";
 const main = path.resolve(import.meta.dirname, "../../../server/main.ts");

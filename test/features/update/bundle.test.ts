@@ -23,7 +23,7 @@ import { stageRelease } from "../../../server/features/update/staging.ts";
 import { tarEnd, writeTarEntry } from "../../../server/features/update/tar.ts";
 import { compareVersions } from "../../../server/features/update/versions.ts";
 import { heldBytes } from "../../harness/memory.ts";
-import { createdAt, type MakerKeys, makeMakerKeys, packRelease } from "./releases.ts";
+import { createdAt, type MakerKeys, makeMakerKeys, packRelease } from "../../harness/releases.ts";
 
 let folder: string;
 let release: string;

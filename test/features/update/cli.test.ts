@@ -24,7 +24,7 @@ import {
   verifyUpdate,
 } from "../../../server/features/update/contract.ts";
 import { callLocal, followLocal } from "../../../server/local-client.ts";
-import { audited, goodMigration, oldVersion, openMachine, type TestMachine } from "./releases.ts";
+import { audited, goodMigration, oldVersion, openMachine, type TestMachine } from "../../harness/releases.ts";
 
 /** `signet update` as its administrators call it: processes, a supervised service, a folder for backups. */
 

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { resumeUpdate } from "../../../server/features/update/apply.ts";
 import { releaseFolder } from "../../../server/features/update/installation.ts";
 import { readJournal } from "../../../server/features/update/journal.ts";
-import { contentOf, goodMigration, oldVersion, openMachine, type TestMachine } from "./releases.ts";
+import { contentOf, goodMigration, oldVersion, openMachine, type TestMachine } from "../../harness/releases.ts";
 
 const timeout = 600_000;
 let machine: TestMachine;

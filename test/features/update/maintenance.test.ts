@@ -5,7 +5,7 @@ import { openMaintenance, writeMaintenance } from "../../../server/features/upda
 import { createLog } from "../../../server/kernel/log.ts";
 import { openDeps } from "../../../server/open-deps.ts";
 import { startAppliance } from "../../harness/appliance.ts";
-import { audited } from "./releases.ts";
+import { audited } from "../../harness/releases.ts";
 
 test("the end of an update is written down once, whoever says it: who applied it, and the journal, at the same moment", async () => {
   const app = await startAppliance();

@@ -11,7 +11,7 @@ import { readJournal } from "../../../server/features/update/journal.ts";
 import { lockStore } from "../../../server/kernel/store-lock.ts";
 import { administrator } from "../../harness/admin.ts";
 import { startAppliance } from "../../harness/appliance.ts";
-import { installed, oldVersion, siteOf } from "./releases.ts";
+import { installed, oldVersion, siteOf } from "../../harness/releases.ts";
 
 test("while a backup runs no update is begun, and none is taken back", async () => {
   const folder = await mkdtemp(path.join(tmpdir(), "signet-busy-"));

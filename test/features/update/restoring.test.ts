@@ -6,7 +6,14 @@ import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { applyUpdate, resumeUpdate, rollBack } from "../../../server/features/update/apply.ts";
 import { readJournal } from "../../../server/features/update/journal.ts";
-import { contentOf, goodMigration, installed, oldVersion, openMachine, type TestMachine } from "./releases.ts";
+import {
+  contentOf,
+  goodMigration,
+  installed,
+  oldVersion,
+  openMachine,
+  type TestMachine,
+} from "../../harness/releases.ts";
 
 /**
  * A way back that brings the database of before, cut off at each of its steps and begun again: minutes for each, so the suite

@@ -6,7 +6,7 @@ import { resumeUpdate } from "../../../server/features/update/apply.ts";
 import { makeUpdateFolder, releaseFolder, switchTo } from "../../../server/features/update/installation.ts";
 import { type Journal, readJournal, writeJournal } from "../../../server/features/update/journal.ts";
 import { lockUpdates } from "../../../server/features/update/lock.ts";
-import { installed, oldVersion, siteOf } from "./releases.ts";
+import { installed, oldVersion, siteOf } from "../../harness/releases.ts";
 
 const at = "2026-01-01T00:00:00.000Z";
 

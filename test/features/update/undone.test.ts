@@ -5,7 +5,7 @@ import { applyUpdate, rollBack } from "../../../server/features/update/apply.ts"
 import { releaseFolder } from "../../../server/features/update/installation.ts";
 import type { Site } from "../../../server/features/update/site.ts";
 import { holdBeside } from "../../../server/kernel/data-lock.ts";
-import { audited, installed, oldVersion, openMachine, type TestMachine } from "./releases.ts";
+import { audited, installed, oldVersion, openMachine, type TestMachine } from "../../harness/releases.ts";
 
 /** What an update that is taken back leaves, and how long it waits for the release of before. */
 

@@ -2,7 +2,7 @@
 import { applyUpdate, rollBack } from "../../../server/features/update/apply.ts";
 import { releaseFolder } from "../../../server/features/update/installation.ts";
 import { readReleaseKeys } from "../../../server/features/update/release-keys.ts";
-import { installed, oldVersion, siteOf } from "./releases.ts";
+import { installed, oldVersion, siteOf } from "../../harness/releases.ts";
 
 type Plan = {
   root: string;

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { catchUp } from "../../../server/migrations/0015-viewers.ts";
 import { startAppliance } from "../../harness/appliance.ts";
-import { movableClock, publishTemplate, send } from "../signing/flow.ts";
+import { movableClock } from "../../harness/clock.ts";
+import { publishTemplate, send } from "../../harness/scenario.ts";
 
 test("envelopes that were sent before there were reminders and viewers' mails get theirs", async () => {
   const clock = movableClock();

@@ -2,9 +2,10 @@ import { Writable } from "node:stream";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createLog } from "../../../server/kernel/log.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
-import { streamed } from "../envelopes/support.ts";
-import { movableClock, ok, publishTemplate, send } from "../signing/flow.ts";
-import { exchangeViewer, statusFor, viewerToken } from "./support.ts";
+import { movableClock } from "../../harness/clock.ts";
+import { streamed } from "../../harness/envelopes.ts";
+import { ok, publishTemplate, send } from "../../harness/scenario.ts";
+import { exchangeViewer, statusFor, viewerToken } from "../../harness/viewers.ts";
 
 const clock = movableClock();
 let app: TestAppliance;

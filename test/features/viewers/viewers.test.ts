@@ -4,20 +4,20 @@ import { authenticateViewer } from "../../../server/features/viewers/authenticat
 import { viewerEnvelope } from "../../../server/features/viewers/service.ts";
 import { newSecret } from "../../../server/kernel/ids.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
+import { movableClock } from "../../harness/clock.ts";
 import {
   auditOf,
   enter,
   envelopeOf,
   interrupted,
-  movableClock,
   ok,
   publishTemplate,
   refusal,
   send,
   submission,
   visitor,
-} from "../signing/flow.ts";
-import { enterAsViewer, exchangeViewer, statusFor, viewerToken } from "./support.ts";
+} from "../../harness/scenario.ts";
+import { enterAsViewer, exchangeViewer, statusFor, viewerToken } from "../../harness/viewers.ts";
 
 const clock = movableClock();
 const minuteMs = 60_000;

@@ -2,8 +2,8 @@ import { connect } from "node:net";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type CallOptions, startAppliance, type TestAppliance } from "../../harness/appliance.ts";
+import { placesOf, problemOf, raw } from "../../harness/http.ts";
 import { heldBytes } from "../../harness/memory.ts";
-import { placesOf, problemOf, raw } from "./support.ts";
 
 let appliance: TestAppliance;
 beforeAll(async () => {

@@ -5,10 +5,11 @@ import { createApiKey, createOrganization } from "../../../server/features/ident
 import type { Tx } from "../../../server/kernel/db.ts";
 import { purgeIdempotency } from "../../../server/kernel/idempotency.ts";
 import { permissions } from "../../../server/kernel/wire.ts";
-import { envelopeInput, publishTemplate, shiftingClock } from "../../features/envelopes/support.ts";
 import { type CallOptions, startAppliance, type TestAppliance } from "../../harness/appliance.ts";
-import { samplePdf } from "../../workers/pdf/samples.ts";
-import { problemOf } from "./support.ts";
+import { shiftingClock } from "../../harness/clock.ts";
+import { envelopeInput, publishTemplate } from "../../harness/envelopes.ts";
+import { problemOf } from "../../harness/http.ts";
+import { samplePdf } from "../../harness/pdfs.ts";
 
 const clock = shiftingClock();
 let appliance: TestAppliance;

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newSecret } from "../../../server/kernel/ids.ts";
-import { publishTemplate, sentEnvelope, shiftingClock } from "../../features/envelopes/support.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
-import { problemOf } from "./support.ts";
+import { shiftingClock } from "../../harness/clock.ts";
+import { publishTemplate, sentEnvelope } from "../../harness/envelopes.ts";
+import { problemOf } from "../../harness/http.ts";
 
 const clock = shiftingClock();
 let appliance: TestAppliance;

@@ -1,9 +1,9 @@
 import { request as httpRequest } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createLog } from "../../../server/kernel/log.ts";
-import { enter, linkTokenOf, publishTemplate, send, submission } from "../../features/signing/flow.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
-import { placesOf, problemOf } from "./support.ts";
+import { placesOf, problemOf } from "../../harness/http.ts";
+import { enter, linkTokenOf, publishTemplate, send, submission } from "../../harness/scenario.ts";
 
 const token = "metrics-token-0123456789";
 

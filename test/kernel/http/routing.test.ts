@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newSecret } from "../../../server/kernel/ids.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
-import { problemOf, raw } from "./support.ts";
+import { problemOf, raw } from "../../harness/http.ts";
 
 let appliance: TestAppliance;
 beforeAll(async () => {

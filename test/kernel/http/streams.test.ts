@@ -3,9 +3,10 @@ import { changesTopic, envelopeTopic } from "../../../server/features/envelopes/
 import { endMembership, foundOrganization, joinOrganization } from "../../../server/features/identity/memberships.ts";
 import { createPerson } from "../../../server/features/identity/people.ts";
 import { mostStreams } from "../../../server/kernel/streams.ts";
-import { publishTemplate, sentEnvelope, shiftingClock, streamed } from "../../features/envelopes/support.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
-import { problemOf } from "./support.ts";
+import { shiftingClock } from "../../harness/clock.ts";
+import { publishTemplate, sentEnvelope, streamed } from "../../harness/envelopes.ts";
+import { problemOf } from "../../harness/http.ts";
 
 const clock = shiftingClock();
 let app: TestAppliance;

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { ascii85, asciiHex, lzw, runLength } from "../../../workers/pdf/older-filters.ts";
-import { qpdf } from "../rendering.ts";
+import { rawPdf } from "../../harness/pdfs.ts";
+import { qpdf } from "../../harness/rendering.ts";
 import * as encoded from "../stamp-fixtures.ts";
-import { rawPdf } from "./samples.ts";
 
 /** Few letters make long words, all bytes make many. */
 function text(length: number, letters: number): string {

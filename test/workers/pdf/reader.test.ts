@@ -17,7 +17,7 @@ import {
 import { Parser } from "../../../workers/pdf/parser.ts";
 import { openPdf, type PdfFile } from "../../../workers/pdf/reader.ts";
 import { ByteWriter, writeObject } from "../../../workers/pdf/serialize.ts";
-import { rawPdf, samplePdf, type Variant, variant } from "./samples.ts";
+import { rawPdf, samplePdf, type Variant, variant } from "../../harness/pdfs.ts";
 
 const budget = () => ({ objects: 1_000_000, scan: 1_000_000, inflate: 1_000_000 });
 const serialized = (object: PdfObject): Buffer => {

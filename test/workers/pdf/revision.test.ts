@@ -4,7 +4,7 @@ import { importPageAsForm, importPages } from "../../../workers/pdf/import.ts";
 import { dict, name, PdfDict, PdfRef, textOf } from "../../../workers/pdf/objects.ts";
 import { openPdf } from "../../../workers/pdf/reader.ts";
 import { beginRevision } from "../../../workers/pdf/revision.ts";
-import { hiddenObject, samplePdf, type Variant, variant, whole, withFile } from "./samples.ts";
+import { hiddenObject, samplePdf, type Variant, variant, whole, withFile } from "../../harness/pdfs.ts";
 
 const variants: Variant[] = ["table", "stream", "linearized", "linearized-stream", "hybrid"];
 

@@ -9,7 +9,7 @@ import { decodeWhole, integer, sequence } from "../../../workers/seal/der.ts";
 import { seal } from "../../../workers/seal/seal.ts";
 import { type SealReport, verifySealedPdf } from "../../../workers/seal/verify.ts";
 import { type Authority, makeAuthority } from "../../harness/authority.ts";
-import { contract } from "./hostile.ts";
+import { contract } from "../../harness/hostile-pdfs.ts";
 
 const at = new Date(Date.now() + 3_600_000).toISOString();
 const LEAF = "basicConstraints=critical,CA:FALSE\nkeyUsage=critical,digitalSignature\n";

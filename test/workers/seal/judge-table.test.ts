@@ -15,8 +15,8 @@ import type { SealInput, SealLevel, SealPorts } from "../../../workers/protocol.
 import { seal } from "../../../workers/seal/seal.ts";
 import { verifySealedPdf } from "../../../workers/seal/verify.ts";
 import { type Authority, makeAuthority } from "../../harness/authority.ts";
+import { type Variant, variant, whole } from "../../harness/pdfs.ts";
 import { makeToken, type SoftToken, softhsmModule } from "../../harness/softhsm.ts";
-import { type Variant, variant, whole } from "../pdf/samples.ts";
 
 const levels = ["B-B", "B-T", "B-LT", "B-LTA"] as const;
 const keys = ["RSA-3072", "RSA-4096", "P-256", "SoftHSM RSA-3072", "SoftHSM P-256"] as const;

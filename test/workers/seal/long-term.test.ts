@@ -17,7 +17,7 @@ import { prepareSignature } from "../../../workers/seal/placeholder.ts";
 import { seal } from "../../../workers/seal/seal.ts";
 import { type SealReport, verifySealedPdf } from "../../../workers/seal/verify.ts";
 import { type Authority, makeAuthority } from "../../harness/authority.ts";
-import { samplePdf, type Variant, variant, whole } from "../pdf/samples.ts";
+import { samplePdf, type Variant, variant, whole } from "../../harness/pdfs.ts";
 import { appended } from "./tampering.ts";
 
 // Behind the beginning of the certificates that are about to be made.

@@ -12,8 +12,8 @@ import { signatureRevision } from "../../../workers/seal/placeholder.ts";
 import { seal } from "../../../workers/seal/seal.ts";
 import { verifySealedPdf } from "../../../workers/seal/verify.ts";
 import { type Authority, makeAuthority } from "../../harness/authority.ts";
-import { rawPdf, samplePdf, type Variant, variant, whole } from "../pdf/samples.ts";
-import { faultsOf, textOf } from "../rendering.ts";
+import { rawPdf, samplePdf, type Variant, variant, whole } from "../../harness/pdfs.ts";
+import { faultsOf, textOf } from "../../harness/rendering.ts";
 
 // Behind the beginning of the certificates that are about to be made.
 const at = new Date(Date.now() + 3_600_000).toISOString();

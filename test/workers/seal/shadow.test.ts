@@ -13,8 +13,8 @@ import { seal } from "../../../workers/seal/seal.ts";
 import { type SealReport, verifySealedPdf } from "../../../workers/seal/verify.ts";
 import { stamp } from "../../../workers/stamp.ts";
 import { type Authority, makeAuthority } from "../../harness/authority.ts";
-import { textOf } from "../rendering.ts";
-import { CLAUSE, contract, lengthChain, shown, stream } from "./hostile.ts";
+import { CLAUSE, contract, lengthChain, shown, stream } from "../../harness/hostile-pdfs.ts";
+import { textOf } from "../../harness/rendering.ts";
 
 const at = new Date(Date.now() + 3_600_000).toISOString();
 let authority: Authority;

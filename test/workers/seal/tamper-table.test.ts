@@ -21,7 +21,7 @@ import { prepareSignature } from "../../../workers/seal/placeholder.ts";
 import { seal } from "../../../workers/seal/seal.ts";
 import { type SealReport, verifySealedPdf } from "../../../workers/seal/verify.ts";
 import { type Authority, makeAuthority } from "../../harness/authority.ts";
-import { samplePdf } from "../pdf/samples.ts";
+import { samplePdf } from "../../harness/pdfs.ts";
 import { appended, changed, contentOf, flip, otherDigit, pageOf, sealOf, setForm, writing } from "./tampering.ts";
 
 const at = new Date(Date.now() + 60_000).toISOString();

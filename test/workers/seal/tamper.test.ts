@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { seal } from "../../../workers/seal/seal.ts";
 import { type SealReport, verifySealedPdf } from "../../../workers/seal/verify.ts";
 import { type Authority, makeAuthority } from "../../harness/authority.ts";
-import { samplePdf } from "../pdf/samples.ts";
+import { samplePdf } from "../../harness/pdfs.ts";
 import { changed, flip } from "./tampering.ts";
 
 const at = new Date(Date.now() + 60_000).toISOString();

@@ -11,7 +11,7 @@ import type { TaskPorts, Tasks, TimestampSource } from "../../../workers/protoco
 import { sealTask } from "../../../workers/seal/task.ts";
 import { verifySealedPdf } from "../../../workers/seal/verify.ts";
 import { type Authority, makeAuthority, opensslTimestamp, TEST_POLICY } from "../../harness/authority.ts";
-import { samplePdf, whole } from "../pdf/samples.ts";
+import { samplePdf, whole } from "../../harness/pdfs.ts";
 
 const now = Date.now();
 const at = new Date(now).toISOString();

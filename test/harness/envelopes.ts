@@ -1,10 +1,9 @@
 import type { z } from "zod";
-import { AuditTrail, Envelope, EnvelopeList } from "../../../server/features/envelopes/contract.ts";
-import { Template, TemplateFile } from "../../../server/features/templates/contract.ts";
-import { type Clock, toTs } from "../../../server/kernel/clock.ts";
-import { Problem } from "../../../server/kernel/problem.ts";
-import type { CallOptions, TestAppliance } from "../../harness/appliance.ts";
-import { samplePdf } from "../../workers/pdf/samples.ts";
+import { AuditTrail, Envelope, EnvelopeList } from "../../server/features/envelopes/contract.ts";
+import { Template, TemplateFile } from "../../server/features/templates/contract.ts";
+import { Problem } from "../../server/kernel/problem.ts";
+import type { CallOptions, TestAppliance } from "./appliance.ts";
+import { samplePdf } from "./pdfs.ts";
 
 export type TemplateOptions = {
   parallel?: boolean;
@@ -130,19 +129,6 @@ export async function problemOf(
 ): Promise<z.infer<typeof Problem> & { headers: Headers }> {
   const { headers, body } = await appliance.json(path, options);
   return { ...Problem.parse(body), headers };
-}
-
-/** The system's clock, moved forward at will. */
-export function shiftingClock(): Clock & { shift(ms: number): void } {
-  let offset = 0;
-  const now = () => Date.now() + offset;
-  return {
-    now,
-    ts: () => toTs(now()),
-    shift(ms) {
-      offset += ms;
-    },
-  };
 }
 
 /** Events of a stream as they come, comments left out; ends with the stream. */

@@ -1,6 +1,6 @@
 import { connect } from "node:net";
 import { expect } from "vitest";
-import { Problem } from "../../../server/kernel/problem.ts";
+import { Problem } from "../../server/kernel/problem.ts";
 
 /** Exactly the members of a problem document (contract §1), checked against its own status and header. */
 export function problemOf(answer: { status: number; headers: Headers; body: unknown }): Problem {

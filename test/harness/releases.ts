@@ -6,18 +6,18 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { makeManifest, packUpdate, signManifest } from "../../../scripts/make-update.ts";
-import { runRelease } from "../../../server/features/update/child.ts";
-import { type Release, releaseFolder, switchTo } from "../../../server/features/update/installation.ts";
-import { type PinnedKeys, readManifest } from "../../../server/features/update/manifest.ts";
-import { readReleaseKeys } from "../../../server/features/update/release-keys.ts";
-import { serviceControl } from "../../../server/features/update/service-control.ts";
-import { healthOf, type Site } from "../../../server/features/update/site.ts";
-import { startAppliance } from "../../harness/appliance.ts";
+import { makeManifest, packUpdate, signManifest } from "../../scripts/make-update.ts";
+import { runRelease } from "../../server/features/update/child.ts";
+import { type Release, releaseFolder, switchTo } from "../../server/features/update/installation.ts";
+import { type PinnedKeys, readManifest } from "../../server/features/update/manifest.ts";
+import { readReleaseKeys } from "../../server/features/update/release-keys.ts";
+import { serviceControl } from "../../server/features/update/service-control.ts";
+import { healthOf, type Site } from "../../server/features/update/site.ts";
+import { startAppliance } from "./appliance.ts";
 
 /** A machine with an installation that can be updated: real releases made of this working tree, a real supervised process. */
 
-const checkout = path.resolve(import.meta.dirname, "../../..");
+const checkout = path.resolve(import.meta.dirname, "../..");
 export const oldVersion = "1.0.0";
 
 /** Replaces text in a file of a release; the text has to be there. */

@@ -1,6 +1,6 @@
-import { ViewerEnvelope, ViewerExchange } from "../../../server/features/viewers/contract.ts";
-import type { TestAppliance } from "../../harness/appliance.ts";
-import { ok } from "../signing/flow.ts";
+import { ViewerEnvelope, ViewerExchange } from "../../server/features/viewers/contract.ts";
+import type { TestAppliance } from "./appliance.ts";
+import { ok } from "./scenario.ts";
 
 /** Token of the newest link that was mailed to this viewer. */
 export async function viewerToken(app: TestAppliance, email: string): Promise<string> {

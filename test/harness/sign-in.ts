@@ -1,9 +1,9 @@
-import { hashPassword } from "../../../server/features/identity/password.ts";
-import { createPerson } from "../../../server/features/identity/people.ts";
-import { sessionCookieName } from "../../../server/features/identity/sessions.ts";
-import type { MailRecord } from "../../../server/features/mail/contract.ts";
-import { Problem } from "../../../server/kernel/problem.ts";
-import { type StartOptions, startAppliance, type TestAppliance } from "../../harness/appliance.ts";
+import { hashPassword } from "../../server/features/identity/password.ts";
+import { createPerson } from "../../server/features/identity/people.ts";
+import { sessionCookieName } from "../../server/features/identity/sessions.ts";
+import type { MailRecord } from "../../server/features/mail/contract.ts";
+import { Problem } from "../../server/kernel/problem.ts";
+import { type StartOptions, startAppliance, type TestAppliance } from "./appliance.ts";
 
 export const goodPassword = "seven owls in a boat";
 export const otherPassword = "nine bears on a train";

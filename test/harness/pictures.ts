@@ -45,3 +45,32 @@ export function jpegOf(frame: number, width: number, height: number): Buffer {
   const scan = [0xff, 0xda, 0, 8, 1, 1, 0, 0, 63, 0];
   return Buffer.from([0xff, 0xd8, 0xff, 0xe0, 0, 4, 0, 0, ...header, ...scan, 0, 0xff, 0xd9]);
 }
+
+/** A PNG of these rows, which have no filter bytes yet. */
+export function pngOfRows(width: number, height: number, bits: number, color: number, rows: Uint8Array): Buffer {
+  const row = rows.length / height;
+  const filtered = Buffer.alloc(rows.length + height);
+  for (let y = 0; y < height; y++) filtered.set(rows.subarray(y * row, (y + 1) * row), y * (row + 1) + 1);
+  return pngOf({ width, height, bits, color, data: deflateSync(filtered) });
+}
+
+/** A wavy line of dark ink on a transparent ground, like a drawn signature. */
+export function inkPng(width: number, height: number, seed: number): Uint8Array {
+  const rows = new Uint8Array(width * height * 4);
+  for (let x = 0; x < width; x++) {
+    const middle = height / 2 + Math.sin((x + seed * 40) / 25) * height * 0.3;
+    for (let y = 0; y < height; y++) {
+      const distance = Math.abs(y - middle);
+      const alpha = distance < 3 ? 255 : distance < 4 ? Math.round((4 - distance) * 255) : 0;
+      rows.set([16, 36, 77, alpha], (y * width + x) * 4);
+    }
+  }
+  return pngOfRows(width, height, 8, 6, rows);
+}
+
+/** One opaque colour, 8 bits. */
+export function solidPng(width: number, height: number, rgb: [number, number, number]): Uint8Array {
+  const rows = new Uint8Array(width * height * 3);
+  for (let i = 0; i < width * height; i++) rows.set(rgb, i * 3);
+  return pngOfRows(width, height, 8, 2, rows);
+}

@@ -1,7 +1,7 @@
-import type { OrgRole } from "../../../server/features/identity/contract.ts";
-import { joinOrganization } from "../../../server/features/identity/memberships.ts";
-import { createPerson } from "../../../server/features/identity/people.ts";
-import type { TestAppliance } from "../../harness/appliance.ts";
+import type { OrgRole } from "../../server/features/identity/contract.ts";
+import { joinOrganization } from "../../server/features/identity/memberships.ts";
+import { createPerson } from "../../server/features/identity/people.ts";
+import type { TestAppliance } from "./appliance.ts";
 
 export const password = "correct horse battery staple";
 

@@ -1,11 +1,11 @@
 import { PDFDocument, StandardFonts } from "pdf-lib";
 import { z } from "zod";
-import { AuditTrail } from "../../../server/features/envelopes/audit-contract.ts";
-import { Envelope } from "../../../server/features/envelopes/contract.ts";
-import { SigningExchange, SigningView } from "../../../server/features/signing/contract.ts";
-import type { Deps } from "../../../server/kernel/deps.ts";
-import type { RequestInfo } from "../../../server/kernel/request.ts";
-import type { CallOptions, TestAppliance } from "../../harness/appliance.ts";
+import { AuditTrail } from "../../server/features/envelopes/audit-contract.ts";
+import { Envelope } from "../../server/features/envelopes/contract.ts";
+import { SigningExchange, SigningView } from "../../server/features/signing/contract.ts";
+import type { Deps } from "../../server/kernel/deps.ts";
+import type { RequestInfo } from "../../server/kernel/request.ts";
+import type { CallOptions, TestAppliance } from "./appliance.ts";
 import { png } from "./pictures.ts";
 
 /** Steps of a signing flow over HTTP, for the tests of this folder. */
@@ -225,18 +225,6 @@ export function interrupted(deps: Deps, first: () => Promise<unknown>): Deps {
         await done;
         return deps.db.tx(fn);
       },
-    },
-  };
-}
-
-/** A clock that the test moves. */
-export function movableClock(start = "2026-11-21T10:00:00.000Z") {
-  let ms = Date.parse(start);
-  return {
-    now: () => ms,
-    ts: () => new Date(ms).toISOString(),
-    advance(by: number) {
-      ms += by;
     },
   };
 }

@@ -1,7 +1,7 @@
-import { runRetention } from "../../../server/features/retention/jobs.ts";
-import { enqueue } from "../../../server/kernel/jobs.ts";
-import type { TestAppliance } from "../../harness/appliance.ts";
-import { enter, ok, submission } from "../signing/flow.ts";
+import { runRetention } from "../../server/features/retention/jobs.ts";
+import { enqueue } from "../../server/kernel/jobs.ts";
+import type { TestAppliance } from "./appliance.ts";
+import { enter, ok, submission } from "./scenario.ts";
 
 export const dayMs = 86_400_000;
 

@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
-import { anchorNow } from "../../../server/features/evidence/anchors/signing.ts";
-import type { Pins } from "../../../server/features/evidence/bundle/check.ts";
-import { pemsIn } from "../../../server/features/evidence/bundle/read.ts";
-import { AnchorKeys } from "../../../server/features/keys/contract.ts";
-import type { TestAppliance } from "../../harness/appliance.ts";
-import { enter, ok, send, submission } from "../signing/flow.ts";
-import { png } from "../signing/pictures.ts";
+import { anchorNow } from "../../server/features/evidence/anchors/signing.ts";
+import type { Pins } from "../../server/features/evidence/bundle/check.ts";
+import { pemsIn } from "../../server/features/evidence/bundle/read.ts";
+import { AnchorKeys } from "../../server/features/keys/contract.ts";
+import type { TestAppliance } from "./appliance.ts";
+import { png } from "./pictures.ts";
+import { enter, ok, send, submission } from "./scenario.ts";
 
 type Movable = { advance(ms: number): void };
 
