@@ -1,22 +1,25 @@
 import "../server/node-version.ts";
 import path from "node:path";
-import { inspect } from "node:util";
+import { inspect, parseArgs } from "node:util";
 import { createVitest, startVitest, type TestModule } from "vitest/node";
 import { buildApps } from "./build-apps.ts";
 import { countFiles, describeLeftOut, isComplete, leftOutOf, type Machine, whyFailed } from "./left-out.ts";
 import { hiddenFromOthers, runInPublicPlace } from "./public-place.ts";
 import { installMissing, testPrograms } from "./system-packages.ts";
+import { maySecondTry, quickFolders } from "./test-groups.ts";
 
 /**
- * `npm test [-- [--complete] FILTER …]`: everything that fits into 30 minutes; ends with one line that counts the whole. Files that
- * need what this machine lacks are left out, and listed before that line; they are a failure with `--complete` only, which CI asks
- * for. A run in which nothing passed is always one.
+ * `npm test [-- [--complete] [--quick] [--shuffle SEED] FILTER …]`: all but what `npm run test:long` runs; ends with one line that
+ * counts the whole. Files that need what this machine lacks are left out, and listed before that line; they are a failure with
+ * `--complete` only, which CI asks for. A run in which nothing passed is always one. `--quick` runs the quick folders,
+ * `--shuffle` the files in a random order that the seed repeats.
  */
 
 /** More broken files than this are no accident. */
 const mostAgain = 5;
 
-type Outcome = { file: string; passed: number; skipped: number; troubles: string[] };
+/** `died`: its process ended before it did. */
+type Outcome = { file: string; passed: number; skipped: number; troubles: string[]; died: boolean };
 
 /** Runs the files whose names match, each in a process of its own. */
 async function run(filters: string[], leftOut: string[]): Promise<{ outcomes: Outcome[]; stray: string[] }> {
@@ -41,8 +44,9 @@ function outcomeOf(module: TestModule): Outcome {
   );
   // A file that could not even be collected has no tests to count, and is a failure all the same.
   troubles.push(...module.errors().map((error) => error.stack ?? error.message));
-  if (!["passed", "failed", "skipped"].includes(module.state())) troubles.push("its process ended before it did");
-  return { file: module.moduleId, passed: count("passed"), skipped: count("skipped"), troubles };
+  const died = !["passed", "failed", "skipped"].includes(module.state());
+  if (died) troubles.push("its process ended before it did");
+  return { file: module.moduleId, passed: count("passed"), skipped: count("skipped"), troubles, died };
 }
 
 /** Absolute paths of the test files whose names match. */
@@ -55,9 +59,13 @@ async function filesOf(filters: string[]): Promise<string[]> {
 
 const elsewhere = runInPublicPlace(import.meta.filename, process.argv.slice(2));
 if (elsewhere !== null) process.exit(elsewhere);
-const completeOption = "--complete";
-const complete = process.argv.includes(completeOption);
-const filters = process.argv.slice(2).filter((argument) => argument !== completeOption);
+const { values: options, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { complete: { type: "boolean" }, quick: { type: "boolean" }, shuffle: { type: "string" } },
+});
+const complete = options.complete === true;
+if (options.shuffle !== undefined) process.env.SIGNET_TEST_SHUFFLE = options.shuffle;
+const filters = options.quick ? [...quickFolders, ...positionals] : positionals;
 try {
   await buildApps();
 } catch (error) {
@@ -74,19 +82,20 @@ const excluded = leftOut.map(({ file }) => file);
 let { outcomes, stray } = await run(filters, excluded);
 const broken = outcomes.filter(({ troubles }) => troubles.length > 0);
 let again: Outcome[] = [];
-// What fails is tried once more, from its beginning and with little beside it, so that one accident in three thousand tests does
-// not hide the rest. Each is named, with what went wrong, and is a defect to be found.
-if (broken.length > 0 && broken.length <= mostAgain) {
-  console.log(`\nOnce more: ${broken.map(({ file }) => path.relative(".", file)).join(", ")}`);
+// A browser or a process that fails is tried once more, from its beginning and with little beside it, so that one accident in
+// thousands of tests does not hide the rest. Each is named, with what went wrong, and is a defect to be found.
+const retried = broken.filter(({ file, died }) => died || maySecondTry(file));
+if (retried.length > 0 && broken.length <= mostAgain) {
+  console.log(`\nOnce more: ${retried.map(({ file }) => path.relative(".", file)).join(", ")}`);
   const second = await run(
-    broken.map(({ file }) => file),
+    retried.map(({ file }) => file),
     excluded,
   );
   again = second.outcomes;
   stray = [...stray, ...second.stray];
-  outcomes = [...outcomes.filter((one) => !broken.includes(one)), ...again];
+  outcomes = [...outcomes.filter((one) => !retried.includes(one)), ...again];
 }
-const mended = broken.filter(({ file }) => again.find((one) => one.file === file)?.troubles.length === 0);
+const mended = retried.filter(({ file }) => again.find((one) => one.file === file)?.troubles.length === 0);
 for (const { file, troubles } of mended)
   console.log(`\nPassed on the second try only: ${path.relative(".", file)}\n${troubles.join("\n")}`);
 const sum = (of: (outcome: Outcome) => number) => outcomes.reduce((total, outcome) => total + of(outcome), 0);
