@@ -28,6 +28,7 @@ const table = spawnSync(
     vitest,
     "run",
     "test/workers/seal/judge-table.test.ts",
+    "test/crash/crash.test.ts",
     "test/features/update",
     "test/features/backup",
     "test/packaging/windows.test.ts",

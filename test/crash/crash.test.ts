@@ -1,12 +1,10 @@
 import { expect, test } from "vitest";
 import { crashScenario } from "./scenario.ts";
 
-test("nothing is lost or doubled when the process is killed at each boundary and at 30 random instants", {
-  timeout: 600_000,
-}, async () => {
+async function isWholeAfter(randomKills: number, everyNthTransaction: number): Promise<void> {
   const seed = Number(process.env.SIGNET_TEST_SEED ?? Date.now() % 1_000_000);
   console.log(`crash test, seed ${seed}`);
-  const report = await crashScenario({ randomKills: 30, seed });
+  const report = await crashScenario({ randomKills, seed, everyNthTransaction });
   expect(report.problems).toEqual([]);
   const struck = report.planned.filter((plan) => plan.struck);
   console.log(
@@ -16,5 +14,21 @@ test("nothing is lost or doubled when the process is killed at each boundary and
   const jobPlans = report.planned.filter(({ at }) => at.startsWith("job:"));
   expect(jobPlans.filter((plan) => !plan.struck)).toEqual([]);
   expect(jobPlans.length).toBeGreaterThanOrEqual(15);
+  expect(report.planned.length).toBeGreaterThan(jobPlans.length);
   expect(struck.length).toBeGreaterThan(report.planned.length * 0.8);
-});
+}
+
+test(
+  "nothing is lost or doubled when the process is killed at each boundary of a job, at every eighth commit and at 4 random instants",
+  {
+    timeout: 600_000,
+  },
+  () => isWholeAfter(4, 8),
+);
+
+// Of `npm run test:long`: five minutes.
+test.runIf(process.env.SIGNET_TEST_FULL === "1")(
+  "nothing is lost or doubled when the process is killed at each boundary and at 30 random instants",
+  { timeout: 1_200_000 },
+  () => isWholeAfter(30, 1),
+);

@@ -53,6 +53,8 @@ export async function freePort(): Promise<number> {
 export async function crashScenario(options: {
   randomKills: number;
   seed: number;
+  /** Kills at each transaction's boundaries whose number this divides; at every one of them when absent. */
+  everyNthTransaction?: number;
   say?: (line: string) => void;
 }): Promise<CrashReport> {
   const folder = await mkdtemp(path.join(tmpdir(), "signet-crash-"));
@@ -78,7 +80,7 @@ export async function crashScenario(options: {
     const started = performance.now();
     await job();
     const usualMs = performance.now() - started;
-    for (const plan of killPlans(appliance.points)) {
+    for (const plan of killPlans(appliance.points, options.everyNthTransaction ?? 1)) {
       await appliance.arm(plan);
       const before = appliance.kills;
       await job();
@@ -126,11 +128,15 @@ export async function prepare(config: Config, log: Log): Promise<string> {
 }
 
 /** Each distinct job boundary at its first coming; each transaction of the main job before and after its commit. */
-function killPlans(points: readonly string[]): { point: string; nth: number }[] {
+function killPlans(points: readonly string[], everyNth: number): { point: string; nth: number }[] {
   const count = new Map<string, number>();
   for (const point of points) count.set(point, (count.get(point) ?? 0) + 1);
   return [...count].flatMap(([point, times]) =>
-    Array.from({ length: point.startsWith("tx:") ? times : 1 }, (_, index) => ({ point, nth: index + 1 })),
+    point.startsWith("tx:")
+      ? Array.from({ length: times }, (_, index) => ({ point, nth: index + 1 })).filter(
+          ({ nth }) => nth % everyNth === 0,
+        )
+      : [{ point, nth: 1 }],
   );
 }
 
