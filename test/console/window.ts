@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
-import { type Browser, chromium, type Page } from "playwright-core";
+import { type Browser, chromium, type Page } from "playwright";
 import type { InvokeEvent } from "./electron-stand-in.ts";
 import { bundles, type startMain } from "./main-process.ts";
 
