@@ -1,5 +1,5 @@
 import path from "node:path";
-import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import type { Browser, BrowserContextOptions, Page } from "playwright";
 import { sessionCookieName } from "../server/features/identity/sessions.ts";
 import { newId } from "../server/kernel/ids.ts";
 import { publishAgreement, sendAgreement } from "../test/e2e/agreement.ts";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { inflateRawSync } from "node:zlib";
-import type { Browser } from "playwright-core";
+import type { Browser } from "playwright";
 import { bundleFiles } from "../server/features/evidence/bundle/contents.ts";
 import { readZip, zipParts } from "../server/features/evidence/bundle/zip.ts";
 import { startAppliance } from "../test/harness/appliance.ts";

@@ -6,11 +6,12 @@ import path from "node:path";
 import { parseArgs } from "node:util";
 import { copyRoot, makeRoot } from "../test/appliance/container.ts";
 import { type Ended, equip, type FreshMachine, openMachine } from "./fresh-machine.ts";
+import { quickStartCommands, quickStartPackages, starts, tests } from "./quick-start.ts";
 import { containerPrograms, ensureSystemPackages } from "./system-packages.ts";
 
 /**
- * `npm run test:fresh [-- --user root|plain] [--filter PATH …]`: what README's "Two commands" promise, on machines that have nothing but
- * what README asks for: a Debian is made, the last commit is cloned into root's home, on a second one into a plain user's, and both
+ * `npm run test:fresh [-- --user root|plain] [--filter PATH …]`: what the README's quick start promises, on machines that have nothing
+ * but what it asks for: a Debian is made, the last commit is cloned into root's home, on a second one into a plain user's, and both
  * lines are run there as they are written. Where packages are left to be installed, the plain user's run does what `npm test` says,
  * and runs the rest. Fails on anything but ready and green. Wants root; installs what it needs.
  */
@@ -34,27 +35,8 @@ if (process.getuid?.() !== 0 || users.some((user) => user !== "root" && user !==
 
 const readme = readFileSync(path.join(root, "README.md"), "utf8");
 
-/** The lines of the block below "Two commands", without their remarks. */
-function readmeLines(): string[] {
-  const block = /^## Two commands\n[\s\S]*?^```\n([\s\S]*?)^```/m.exec(readme)?.[1] ?? "";
-  const lines = block.split("\n").map((line) => line.replace(/ +#.*/, ""));
-  const commands = lines.filter((line) => line !== "");
-  if (!commands.some(starts) || !commands.some(tests)) throw new Error("README has no two commands any more");
-  return commands;
-}
-
-const starts = (line: string): boolean => line.endsWith("npm start");
-const tests = (line: string): boolean => line.endsWith("npm test");
-
 /** Of a shell whose command ended well, or was interrupted. */
 const endsInterrupted = new Set<number | null>([0, 130]);
-
-/** Debian packages that the sentence above them asks for; Node and npm come from this machine. */
-function readmePackages(): string[] {
-  const asked = /^On Linux with Node [\d.]+ or newer, (.+?) \(/m.exec(readme)?.[1];
-  if (asked === undefined) throw new Error("README does not say any more what it asks for");
-  return asked.split(/, | and /).filter((name) => name !== "npm");
-}
 
 type Tally = { passed: number; failed: number; leftOut: Map<string, string>; install: string | undefined };
 
@@ -81,7 +63,7 @@ async function asReader(machine: FreshMachine, user: string, folder: string): Pr
     failed += tally?.failed ?? 0;
     return tally;
   };
-  for (const line of readmeLines()) {
+  for (const line of quickStartCommands(readme)) {
     console.log(`\n${user}@fresh:~/signet$ ${line}`);
     if (starts(line)) {
       const ended = await machine.run(line, { user, folder, until: ready, limitMs: 30 * minute });
@@ -139,8 +121,8 @@ const results: string[] = [];
 try {
   ensureSystemPackages(containerPrograms);
   const pristine = path.join(folder, "debian");
-  console.log(`making a Debian with git, ${readmePackages().join(", ")}`);
-  await makeRoot(pristine, ["git", ...readmePackages()]);
+  console.log(`making a Debian with git, ${quickStartPackages(readme).join(", ")}`);
+  await makeRoot(pristine, ["git", ...quickStartPackages(readme)]);
   equip(pristine);
   for (const user of users) results.push(`${user}: ${await freshRun(pristine, user)}`);
 } catch (error) {

@@ -231,7 +231,7 @@ export type SettingDescription = {
   choices: string[] | null;
 };
 
-/** Every setting, for the README, `signet config` and the console. */
+/** Every setting, for `docs/settings.md`, `signet config` and the console. */
 export function describeSettings(): SettingDescription[] {
   return Object.entries(settings).map(([key, schema]) => {
     const parsed = schema.safeParse(undefined);

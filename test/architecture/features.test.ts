@@ -146,7 +146,7 @@ await app.stop();
 `;
 
 // Besides, `frozen.json` takes up the names of its jobs, by a command.
-test("a new feature touches two source files outside its folder", { timeout: 120_000 }, async () => {
+test("a new feature touches two source files outside its folder", async () => {
   const copy = await copySources(["server", "workers", "test", "package.json", "tsconfig.json"]);
   const folder = path.join(copy, "server/features/greeting");
   await mkdir(folder);

@@ -14,7 +14,7 @@ const Report = z.object({
   modules: z.array(z.object({ source: z.string() })),
 });
 
-test("imports follow the architecture", { timeout: 120_000 }, async () => {
+test("imports follow the architecture", async () => {
   const { stdout } = await promisify(execFile)(
     "node_modules/.bin/depcruise",
     ["--config", "test/architecture/rules.mjs", "--output-type", "json", "server", "workers", "apps", "scripts"],

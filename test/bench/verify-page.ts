@@ -1,4 +1,4 @@
-import type { Page, Worker } from "playwright-core";
+import type { Page, Worker } from "playwright";
 import { z } from "zod";
 import { buildApps } from "../../scripts/build-apps.ts";
 import { startAppliance } from "../harness/appliance.ts";

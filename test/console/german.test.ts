@@ -4,7 +4,7 @@ import { createServer as createHttpServer } from "node:http";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import type { Browser, Page } from "playwright-core";
+import type { Browser, Page } from "playwright";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { endDrill, endRun, insertDrill, insertRun } from "../../server/features/backup/store.ts";
 import { holdAnchors } from "../../server/features/evidence/anchors/hold.ts";

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import type { Browser, Page } from "playwright-core";
+import type { Browser, Page } from "playwright";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { endDrill, endRun, insertDrill, insertRun } from "../../server/features/backup/store.ts";
 import { holdAnchors } from "../../server/features/evidence/anchors/hold.ts";

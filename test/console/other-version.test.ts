@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer, request, type Server } from "node:http";
 import path from "node:path";
-import type { Browser } from "playwright-core";
+import type { Browser } from "playwright";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import de from "../../apps/shared/catalogue/de/console.json" with { type: "json" };
 import en from "../../apps/shared/catalogue/en/console.json" with { type: "json" };

@@ -1,6 +1,6 @@
 import { mkdirSync } from "node:fs";
 import path from "node:path";
-import type { Page } from "playwright-core";
+import type { Page } from "playwright";
 
 /** Pictures are taken anew on demand only: SIGNET_TEST_SCREENS=1. */
 export async function picture(page: Page, name: string): Promise<void> {

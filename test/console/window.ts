@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
-import { type Browser, chromium, type Page } from "playwright-core";
+import { type Browser, chromium, type Page } from "playwright";
 import { bundles, type startMain } from "../harness/console-process.ts";
 import type { InvokeEvent } from "../harness/electron-stand-in.ts";
 

@@ -1,4 +1,4 @@
-import type { Browser, Page } from "playwright-core";
+import type { Browser, Page } from "playwright";
 import { afterAll, beforeAll, describe, expect, onTestFailed, test } from "vitest";
 import type { z } from "zod";
 import { readCsv } from "../../apps/dashboard/src/features/bulk/csv.ts";

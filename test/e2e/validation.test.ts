@@ -1,7 +1,7 @@
 import { createHash, generateKeyPairSync, sign, X509Certificate } from "node:crypto";
 import path from "node:path";
 import { deflateSync } from "node:zlib";
-import type { Browser, Page } from "playwright-core";
+import type { Browser, Page } from "playwright";
 import { build } from "vite";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";

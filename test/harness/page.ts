@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { type Browser, type BrowserContext, chromium, type Page, type Request } from "playwright-core";
+import { type Browser, type BrowserContext, chromium, type Page, type Request } from "playwright";
 import { z } from "zod";
 
 /** Debian's Chromium, and what every page of the product must hold: no script error, nothing refused by its policy, no serious finding of axe. */

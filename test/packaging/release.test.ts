@@ -70,7 +70,16 @@ test("a release holds nothing that only builds, tests or explains", () => {
   const lock = readLock();
   expect(packages.filter(({ folder }) => lock.packages[folder]?.dev).map(({ folder }) => folder)).toEqual([]);
   const names = packages.map(({ name }) => name);
-  for (const tool of ["typescript", "vite", "vitest", "electron", "electron-builder", "node-gyp", "playwright-core"])
+  for (const tool of [
+    "typescript",
+    "vite",
+    "vitest",
+    "electron",
+    "electron-builder",
+    "node-gyp",
+    "playwright",
+    "playwright-core",
+  ])
     expect(names).not.toContain(tool);
 });
 
