@@ -30,14 +30,16 @@ export type TaskQueue<Lane extends string> = {
  */
 export function openTaskQueue<Lane extends string>(options: TaskQueueOptions<Lane>): TaskQueue<Lane> {
   const { places, maxWaiting, oneByOne } = options;
-  type State = { most: number; running: number; waiting: (() => void)[] };
+  /** `turn` is the number of its last one. */
+  type State = { most: number; running: number; waiting: (() => void)[]; turn: number };
   const lanes = new Map<Lane, State>();
   let running = 0;
+  let turns = 0;
 
   function stateOf(lane: Lane): State {
     const known = lanes.get(lane);
     if (known) return known;
-    const state: State = { most: options.lanes[lane], running: 0, waiting: [] };
+    const state: State = { most: options.lanes[lane], running: 0, waiting: [], turn: 0 };
     lanes.set(lane, state);
     return state;
   }
@@ -48,32 +50,28 @@ export function openTaskQueue<Lane extends string>(options: TaskQueueOptions<Lan
     return running < places && state.running < state.most;
   }
 
-  function take(lane: Lane, state: State): void {
+  function take(state: State): void {
     running += 1;
     state.running += 1;
-    // Whoever had a turn stands behind the others.
-    lanes.delete(lane);
-    lanes.set(lane, state);
+    state.turn = ++turns;
   }
 
-  /** The next in line for which there is room follows. @returns whether there was one */
+  /** The next of the lane whose last turn is longest ago, of those with room. @returns whether there was one */
   function letIn(): boolean {
-    for (const [lane, state] of lanes) {
-      const [next] = state.waiting;
-      if (!next || !isRoom(state)) continue;
-      state.waiting.shift();
-      take(lane, state);
-      next();
-      return true;
-    }
-    return false;
+    const able = [...lanes.values()].filter((state) => state.waiting.length > 0 && isRoom(state));
+    const [state] = able.toSorted((a, b) => a.turn - b.turn);
+    const next = state?.waiting.shift();
+    if (!state || !next) return false;
+    take(state);
+    next();
+    return true;
   }
 
   return {
     async enter(lane, signal) {
       signal.throwIfAborted();
       const state = stateOf(lane);
-      if (isRoom(state)) return take(lane, state);
+      if (isRoom(state)) return take(state);
       if (state.waiting.length >= maxWaiting) throw new PoolBusy();
       await new Promise<void>((resolve, reject) => {
         const turn = () => {
