@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
-import { canonicalize } from "../../kernel/canonical.ts";
 import type { PictureSize } from "../../../workers/protocol.ts";
+import { canonicalize } from "../../kernel/canonical.ts";
 import type { ProblemError } from "../../kernel/problem.ts";
 import { maxSignatureBytes, maxSignatureHeight, maxSignatureWidth, type SignatureInput } from "./contract.ts";
 import { type PictureVerdict, sniff } from "./pictures.ts";
