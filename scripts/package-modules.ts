@@ -7,7 +7,12 @@ import { z } from "zod";
 export const root = path.resolve(import.meta.dirname, "..");
 
 /** Where the process and its threads begin. A thread's file is named by a URL, which no import shows. */
-const entries = ["server/main.ts", "workers/tasks.ts", "server/kernel/blob-check-thread.ts"];
+const entries = [
+  "server/main.ts",
+  "workers/parsing-tasks.ts",
+  "workers/sealing-tasks.ts",
+  "server/kernel/blob-check-thread.ts",
+];
 /** Packages named by no import: the typesetter finds its fonts by their folder. */
 const named = /@expo-google-fonts\/\$\{/;
 /** What these packages need only to compile themselves, for a command line of their own, or elsewhere. */

@@ -57,7 +57,7 @@ const signatureFile = (index: number, image: Uint8Array): string =>
 
 function pictureFault(bytes: Uint8Array): string | null {
   try {
-    readPicture(bytes);
+    readPicture(bytes, { accepted: true });
     return null;
   } catch (error) {
     if (error instanceof PdfError) return error.message;

@@ -1,6 +1,7 @@
 /**
  * What the worker threads can do: bytes and plain data in, bytes or a coded failure out.
- * The file is types only, so the server may name tasks without loading what runs them; `tasks.ts` holds the functions.
+ * The file is types only, so the server may name tasks without loading what runs them; `parsing-tasks.ts` and
+ * `sealing-tasks.ts` hold the functions.
  */
 
 import type { KeyObject } from "node:crypto";
@@ -19,6 +20,8 @@ export type Result<T, Code extends string> = { ok: true; value: T } | { ok: fals
 export type Box = { page: number; x: number; y: number; width: number; height: number };
 /** Size in points of the page as displayed (after rotation and crop). */
 export type PageBox = { page: number; width: number; height: number; rotation: 0 | 90 | 180 | 270 };
+/** In pixels. */
+export type PictureSize = { width: number; height: number };
 export type Warning = { code: string; message: string; page?: number; count?: number };
 
 export type TextStyle = {
@@ -81,6 +84,7 @@ export type InspectCode =
  */
 export type ActiveContentPolicy = "warn" | "remove" | "refuse" | null;
 export type DrawCode = "damaged" | "page-out-of-range" | "bad-image" | "missing-font" | "too-complex";
+export type PictureCode = "bad-image" | "image-too-large";
 export type SealCode = "damaged" | "signature-too-large" | "bad-certificate" | "timestamp-refused" | "seal-invalid";
 
 export type CertificatePerson = {
@@ -264,30 +268,67 @@ export type SealOutput = {
   protectedUntil: string | null;
 };
 
-/** Every task: its input, its output, the codes it may fail with. `inspect` runs on hostile input and alone has the shorter limits. */
-export type Tasks = {
+/** Whether a value of this type could hold a handle of a key, or a function that uses one. */
+type MayHoldKey<T> = unknown extends T
+  ? true
+  : T extends KeyObject | CryptoKey | ((...given: never[]) => unknown)
+    ? true
+    : T extends string | number | bigint | boolean | null | undefined | Uint8Array
+      ? false
+      : T extends readonly (infer Element)[]
+        ? MayHoldKey<Element>
+        : [keyof T] extends [never]
+          ? true
+          : { [Key in keyof T]-?: MayHoldKey<T[Key]> }[keyof T];
+
+/** The type itself, or `never` when a value of it could hold a handle of a key: then nothing can be passed. */
+export type Keyless<T> = true extends MayHoldKey<T> ? never : T;
+
+type ParsingTask<Input, Output, Code extends string> = { input: Keyless<Input>; output: Output; code: Code };
+
+/**
+ * Tasks on bytes from outside: uploads, and what people typed or drew. The threads that run them are given no key, by the
+ * type of their input and by a check of what it holds, and they can ask for no signature.
+ */
+export type ParsingTasks = {
   /** What is this PDF, and can it be stamped and sealed? `pdf` comes back only when it had to be rewritten. */
-  inspect: {
-    input: { pdf: Uint8Array; maxPages: number; activeContent?: ActiveContentPolicy };
-    output: {
-      pageCount: number;
-      pages: PageBox[];
-      hasFormFields: boolean;
-      warnings: Warning[];
-      pdf: Uint8Array | null;
-    };
-    code: InspectCode;
-  };
+  inspect: ParsingTask<
+    { pdf: Uint8Array; maxPages: number; activeContent?: ActiveContentPolicy },
+    { pageCount: number; pages: PageBox[]; hasFormFields: boolean; warnings: Warning[]; pdf: Uint8Array | null },
+    InspectCode
+  >;
+  /** Whether a new PNG or JPEG is sound and no larger than `limit` (pixels), so that it can be drawn later. */
+  readPicture: ParsingTask<{ picture: Uint8Array; limit: PictureSize }, PictureSize, PictureCode>;
   /** Makes one revision that draws these things over the pages; `tail` belongs behind the input, which stays as it is. */
-  stamp: {
-    input: { pdf: Uint8Array; drawings: Drawing[]; watermark: Watermark | null /** ISO 8601 */; at: string };
-    output: { tail: Uint8Array; pageCount: number; warnings: Warning[] };
-    code: DrawCode;
-  };
+  stamp: ParsingTask<
+    {
+      pdf: Uint8Array;
+      drawings: Drawing[];
+      watermark: Watermark | null;
+      /** ISO 8601 */
+      at: string;
+      /** The pictures were accepted nowhere yet, so they are read as strictly as `readPicture` does. */
+      newPictures?: boolean;
+    },
+    { tail: Uint8Array; pageCount: number; warnings: Warning[] },
+    DrawCode
+  >;
   /** How the texts among these drawings would go into their boxes, in their order. */
-  fit: { input: { drawings: Drawing[] }; output: { fits: (TextFit | null)[] }; code: never };
+  fit: ParsingTask<{ drawings: Drawing[] }, { fits: (TextFit | null)[] }, never>;
   /** Typesets the certificate of completion. */
-  certificate: { input: CertificateData; output: { pdf: Uint8Array; pageCount: number }; code: DrawCode };
+  certificate: ParsingTask<CertificateData, { pdf: Uint8Array; pageCount: number }, DrawCode>;
+  /** Verifies every seal of a PDF against trusted certificates; a bad file is a report, not a failure. */
+  verifyPdf: ParsingTask<{ pdf: Uint8Array } & VerifyTrust, SealReport, never>;
+  /** Verifies an RFC 3161 token over a SHA-256 `imprint`; a bad token is a report. */
+  verifyToken: ParsingTask<
+    { token: Uint8Array; imprint: Uint8Array; trusted: readonly Uint8Array[] },
+    TimestampReport,
+    never
+  >;
+};
+
+/** Tasks that sign, with a key that they are given or by asking the main thread, and those that ask for time. */
+export type SealingTasks = {
   /**
    * Makes the PAdES signature, its timestamp from where `timestamp` says (null only for level B-B), and the pages under
    * it, and what makes it last: one task, so that a large file crosses to the worker and is hashed there once. `tail`
@@ -315,20 +356,15 @@ export type Tasks = {
     output: SealOutput;
     code: SealCode;
   };
-  /** Verifies every seal of a PDF against trusted certificates; a bad file is a report, not a failure. */
-  verifyPdf: { input: { pdf: Uint8Array } & VerifyTrust; output: SealReport; code: never };
   /** Asks an outside authority for a token over a SHA-256 `imprint` and verifies its answer; `at` is our own time. */
   timestamp: {
     input: { imprint: Uint8Array; source: Extract<TimestampSource, { kind: "request" }> /** ISO 8601 */; at: string };
     output: { token: Uint8Array; timestamp: SealTimestamp };
     code: "timestamp-refused";
   };
-  /** Verifies an RFC 3161 token over a SHA-256 `imprint`; a bad token is a report. */
-  verifyToken: {
-    input: { token: Uint8Array; imprint: Uint8Array; trusted: readonly Uint8Array[] };
-    output: TimestampReport;
-    code: never;
-  };
 };
+
+/** Every task: its input, its output, the codes it may fail with. */
+export type Tasks = ParsingTasks & SealingTasks;
 export type TaskName = keyof Tasks;
 export type TaskResult<N extends TaskName> = Result<Tasks[N]["output"], Tasks[N]["code"]>;

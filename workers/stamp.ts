@@ -139,7 +139,7 @@ function planned(input: Input, pages: readonly PdfPage[]): Result<Plan, DrawCode
     const prepared = itemOf(drawing, id);
     const operators = vectorsOf(drawing, size.height);
     if (drawing.kind === "image") {
-      const picture = pictures.get(drawing.image) ?? pictureOf(drawing.image);
+      const picture = pictures.get(drawing.image) ?? pictureOf(drawing.image, input.newPictures !== true);
       if ("code" in picture) return { ok: false, error: { ...picture, detail: { page: drawing.page } } };
       pictures.set(drawing.image, picture);
       own.push({ picture, drawing });
@@ -177,9 +177,9 @@ function addWatermark(
   }
 }
 
-function pictureOf(bytes: Uint8Array): Picture | WorkerFailure<DrawCode> {
+function pictureOf(bytes: Uint8Array, accepted: boolean): Picture | WorkerFailure<DrawCode> {
   try {
-    return readPicture(bytes);
+    return readPicture(bytes, { accepted });
   } catch (error) {
     if (!(error instanceof PdfError)) throw error;
     return { code: error.code === "too-complex" ? "too-complex" : "bad-image", message: error.message };

@@ -2,11 +2,13 @@ import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import type { Piscina } from "piscina";
 import type { Answer, Ask, Questions } from "../../workers/asking.ts";
-import type { TaskName, TaskPorts, TaskResult, Tasks } from "../../workers/protocol.ts";
+import type { ParsingTasks, SealingTasks, TaskName, TaskPorts, TaskResult, Tasks } from "../../workers/protocol.ts";
+import { plainData } from "./plain-data.ts";
+import { openTaskQueue } from "./task-queue.ts";
+
+export { PoolBusy } from "./task-queue.ts";
 
 export type TaskOptions = {
-  /** Answer what a seal asks for while it runs. What they throw comes out of `run` unchanged. */
-  ports?: TaskPorts;
   signal?: AbortSignal;
   /**
    * The same for the waiting alone: what has begun goes on. A short task costs less than the thread that ends with it, and that
@@ -16,26 +18,22 @@ export type TaskOptions = {
   /** Milliseconds of work, waiting for a free worker not counted. */
   timeoutMs?: number;
 };
+/** `ports` answer what a seal asks for while it runs. What they throw comes out of `run` unchanged. */
+export type SealingOptions = TaskOptions & { ports?: TaskPorts };
+type OptionsOf<N extends TaskName> = N extends keyof SealingTasks ? SealingOptions : TaskOptions & { ports?: never };
 
-/** Runs the pure tasks of `workers/` in threads. */
+/** Runs the pure tasks of `workers/` in threads: those on bytes from outside in others than those that sign. */
 export type Pool = {
   /**
    * @returns the task's value or its coded failure
-   * @throws PoolBusy, TaskTimeout, TaskCrashed (after a second try on a fresh worker), or the reason of a signal
+   * @throws PoolBusy, TaskTimeout, TaskCrashed (after a second try on a fresh worker), or the reason of a signal;
+   * TypeError when a parsing task is given anything but plain data
    */
-  run<N extends TaskName>(task: N, input: Tasks[N]["input"], options?: TaskOptions): Promise<TaskResult<N>>;
+  run<N extends TaskName>(task: N, input: Tasks[N]["input"], options?: OptionsOf<N>): Promise<TaskResult<N>>;
   stats(): { threads: number; running: number; waiting: number; completed: number; crashed: number };
   /** Refuses new tasks, ends the running ones. */
   close(): Promise<void>;
 };
-
-/** So many tasks wait already that another would only wait in vain; try again later. */
-export class PoolBusy extends Error {
-  constructor() {
-    super("too many tasks wait for a worker");
-    this.name = "PoolBusy";
-  }
-}
 
 export class TaskTimeout extends Error {
   constructor(task: string, timeoutMs: number) {
@@ -52,121 +50,81 @@ export class TaskCrashed extends Error {
   }
 }
 
-const timeouts: Record<TaskName, number> = {
-  inspect: 15_000,
-  stamp: 60_000,
-  fit: 10_000,
-  certificate: 30_000,
-  seal: 120_000,
-  extend: 120_000,
-  verifyPdf: 30_000,
-  timestamp: 90_000,
-  verifyToken: 10_000,
+type Kind<Threads extends "parsing" | "sealing"> = {
+  threads: Threads;
+  /** `uploads` and `pictures` come from outside: neither takes the last thread by itself. `own` is what envelopes wait for. */
+  lane: "uploads" | "pictures" | "own";
+  /** Milliseconds. */
+  timeout: number;
 };
-/** Those that read what strangers send: they never take the last thread, so that seals do not wait for them. */
-const untrusted: ReadonlySet<TaskName> = new Set(["inspect", "fit", "verifyPdf", "verifyToken"]);
+
+const kinds: { [N in keyof ParsingTasks]: Kind<"parsing"> } & { [N in keyof SealingTasks]: Kind<"sealing"> } = {
+  inspect: { threads: "parsing", lane: "uploads", timeout: 15_000 },
+  readPicture: { threads: "parsing", lane: "pictures", timeout: 10_000 },
+  stamp: { threads: "parsing", lane: "own", timeout: 60_000 },
+  fit: { threads: "parsing", lane: "uploads", timeout: 10_000 },
+  certificate: { threads: "parsing", lane: "own", timeout: 30_000 },
+  verifyPdf: { threads: "parsing", lane: "uploads", timeout: 30_000 },
+  verifyToken: { threads: "parsing", lane: "uploads", timeout: 10_000 },
+  seal: { threads: "sealing", lane: "own", timeout: 120_000 },
+  extend: { threads: "sealing", lane: "own", timeout: 120_000 },
+  timestamp: { threads: "sealing", lane: "own", timeout: 90_000 },
+};
 const idleTimeoutMs = 60_000;
 const heapLimitMb = 1024;
 
 export type PoolOptions = {
+  /** How many tasks run at once, those of all threads together. */
   threads?: number | undefined;
+  /** How many may wait in each lane. */
   maxQueue?: number | undefined;
   /** Asked before each task: whether tasks should run one by one, for want of memory. */
   oneByOne?: (() => boolean) | undefined;
-  /** The file that the threads run; the tests put in one that misbehaves. */
+  /** The file that all threads run; the tests put in one that misbehaves. */
   file?: URL | undefined;
 };
 
 /** Threads start with the first task and end when idle, so an appliance at rest is small and starts fast. */
 export function openPool(options: PoolOptions = {}): Pool {
   const threads = options.threads ?? Math.max(2, Math.min(availableParallelism(), 4));
-  const maxQueue = options.maxQueue ?? 200;
-  const maxUntrusted = Math.max(1, threads - 1);
-  const waiting: { task: TaskName; turn: () => void }[] = [];
+  const butOne = Math.max(1, threads - 1);
+  const queue = openTaskQueue({
+    places: threads,
+    lanes: { uploads: butOne, pictures: butOne, own: threads },
+    maxWaiting: options.maxQueue ?? 200,
+    oneByOne: options.oneByOne,
+  });
   /** What is waiting or running, each with what ends it. */
   const begun = new Set<AbortController>();
   const calls = openCalls();
   let closed: Error | undefined;
-  let piscina: Promise<Piscina> | undefined;
-  let running = 0;
-  let runningUntrusted = 0;
   let completed = 0;
   let crashed = 0;
-
-  async function start(): Promise<Piscina> {
-    // The typesetter adds the fonts of the system to its own unless fontconfig is told of a folder without any; it reads
-    // the environment of the process, which a thread cannot change.
-    process.env.FONTCONFIG_FILE ??= fileURLToPath(new URL("../../workers/typst/fonts.conf", import.meta.url));
-    const { Piscina } = await import("piscina");
-    const pool = new Piscina({
-      filename: (options.file ?? new URL("../../workers/tasks.ts", import.meta.url)).href,
-      minThreads: 0,
-      maxThreads: threads,
-      idleTimeout: idleTimeoutMs,
-      resourceLimits: { maxOldGenerationSizeMb: heapLimitMb },
-      recordTiming: false,
-    });
-    pool.on("message", calls.answer);
-    // A worker that fails while it has no task; the next task starts another.
-    pool.on("error", () => {
-      crashed += 1;
-    });
-    return pool;
-  }
-
-  function enter(task: TaskName): boolean {
-    const isUntrusted = untrusted.has(task);
-    // One goes on in any case, and with its end the next is let in.
-    if (running > 0 && options.oneByOne?.() === true) return false;
-    if (running >= threads || (isUntrusted && runningUntrusted >= maxUntrusted)) return false;
-    running += 1;
-    if (isUntrusted) runningUntrusted += 1;
-    return true;
-  }
-
-  /** Our own queue in front of Piscina's, so that the time limit covers the work and not the waiting. */
-  async function slot(task: TaskName, signal: AbortSignal): Promise<void> {
-    if (enter(task)) return;
-    if (waiting.length >= maxQueue) throw new PoolBusy();
-    await new Promise<void>((resolve, reject) => {
-      const turn = () => {
-        signal.removeEventListener("abort", leave);
-        resolve();
-      };
-      const entry = { task, turn };
-      const leave = () => {
-        waiting.splice(waiting.indexOf(entry), 1);
-        reject(signal.reason);
-      };
-      signal.addEventListener("abort", leave, { once: true });
-      waiting.push(entry);
-    });
-  }
-
-  /** The next in line for which there is room follows. */
-  function release(task: TaskName): void {
-    running -= 1;
-    if (untrusted.has(task)) runningUntrusted -= 1;
-    // More than one, where tasks ran one by one and there is memory again.
-    for (;;) {
-      const next = waiting.findIndex((entry) => enter(entry.task));
-      if (next < 0) return;
-      waiting.splice(next, 1)[0]?.turn();
-    }
-  }
+  // A worker that fails while it has no task; the next task starts another.
+  const failed = () => {
+    crashed += 1;
+  };
+  const files = {
+    parsing: options.file ?? new URL("../../workers/parsing-tasks.ts", import.meta.url),
+    sealing: options.file ?? new URL("../../workers/sealing-tasks.ts", import.meta.url),
+  };
+  const sets = {
+    // What these ask is not heard: one that was taken over could ask for a signature in the name of a seal.
+    parsing: lazyThreads({ file: files.parsing, threads, failed }),
+    sealing: lazyThreads({ file: files.sealing, threads, failed, heard: calls.answer }),
+  };
 
   async function attempt<N extends TaskName>(
     task: N,
-    input: Tasks[N]["input"],
+    input: unknown,
     signal: AbortSignal,
     ports: TaskPorts | undefined,
   ): Promise<TaskResult<N>> {
-    piscina ??= start();
-    const pool = await piscina;
-    if (ports === undefined) return await pool.run({ task, input }, { signal });
+    const set = await sets[kinds[task].threads].started();
+    if (ports === undefined) return await set.run({ task, input }, { signal });
     const call = calls.begin(ports);
     try {
-      return await pool.run({ task, input, call: call.id }, { signal });
+      return await set.run({ task, input, call: call.id }, { signal });
     } catch (error) {
       throw call.failure ?? error;
     } finally {
@@ -176,12 +134,13 @@ export function openPool(options: PoolOptions = {}): Pool {
 
   async function twice<N extends TaskName>(
     task: N,
-    input: Tasks[N]["input"],
+    input: unknown,
     signal: AbortSignal,
     ports: TaskPorts | undefined,
   ): Promise<TaskResult<N>> {
     for (let left = 1; ; left -= 1) {
       try {
+        signal.throwIfAborted();
         return await attempt(task, input, signal, ports);
       } catch (error) {
         if (error instanceof PortFailure) throw error.cause;
@@ -193,7 +152,9 @@ export function openPool(options: PoolOptions = {}): Pool {
   }
 
   return {
-    async run(task, input, { ports, signal, whileWaiting, timeoutMs = timeouts[task] } = {}) {
+    async run(task, input, options = {}) {
+      const { threads: set, lane, timeout } = kinds[task];
+      const { ports, signal, whileWaiting, timeoutMs = timeout } = options;
       if (closed) throw closed;
       signal?.throwIfAborted();
       whileWaiting?.throwIfAborted();
@@ -205,16 +166,18 @@ export function openPool(options: PoolOptions = {}): Pool {
       whileWaiting?.addEventListener("abort", stopWaiting);
       begun.add(ending);
       try {
-        await slot(task, ending.signal);
+        await queue.enter(lane, ending.signal);
         whileWaiting?.removeEventListener("abort", stopWaiting);
         const timer = setTimeout(() => ending.abort(new TaskTimeout(task, timeoutMs)), timeoutMs);
         try {
-          const result = await twice(task, sharing(input), ending.signal, ports);
+          const shared = sharing(input);
+          const data = set === "parsing" ? plainData(shared) : shared;
+          const result = await twice(task, data, ending.signal, ports);
           completed += 1;
           return result;
         } finally {
           clearTimeout(timer);
-          release(task);
+          queue.leave(lane);
         }
       } finally {
         begun.delete(ending);
@@ -222,13 +185,49 @@ export function openPool(options: PoolOptions = {}): Pool {
         whileWaiting?.removeEventListener("abort", stopWaiting);
       }
     },
-    stats: () => ({ threads, running, waiting: waiting.length, completed, crashed }),
+    stats: () => ({ threads, ...queue.stats(), completed, crashed }),
     async close() {
       closed = new Error("the worker pool is closed");
       for (const ending of begun) ending.abort(closed);
-      const pool = await piscina;
-      await pool?.destroy();
+      await Promise.all([sets.parsing.close(), sets.sealing.close()]);
     },
+  };
+}
+
+type ThreadsOptions = {
+  file: URL;
+  threads: number;
+  /** Called when a thread ends that had no task. */
+  failed: () => void;
+  /** Takes what threads post besides their results. */
+  heard?: (message: Questions) => void;
+};
+
+/** Threads that run one file, all of them started when there is something to do. */
+function lazyThreads({ file, threads, failed, heard }: ThreadsOptions) {
+  let piscina: Promise<Piscina> | undefined;
+
+  async function start(): Promise<Piscina> {
+    // The typesetter adds the fonts of the system to its own unless fontconfig is told of a folder without any; it reads
+    // the environment of the process, which a thread cannot change.
+    process.env.FONTCONFIG_FILE ??= fileURLToPath(new URL("../../workers/typst/fonts.conf", import.meta.url));
+    const { Piscina } = await import("piscina");
+    const set = new Piscina({
+      filename: file.href,
+      minThreads: 0,
+      maxThreads: threads,
+      idleTimeout: idleTimeoutMs,
+      resourceLimits: { maxOldGenerationSizeMb: heapLimitMb },
+      recordTiming: false,
+    });
+    if (heard) set.on("message", heard);
+    set.on("error", failed);
+    return set;
+  }
+
+  return {
+    started: () => (piscina ??= start()),
+    close: async () => await (await piscina)?.destroy(),
   };
 }
 

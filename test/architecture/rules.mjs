@@ -120,6 +120,21 @@ const forbidden = [
     to: { path: "^workers/", dependencyTypesNot: typeOnly },
   },
   {
+    name: "4c threads that sign load nothing that reads uploads or pictures, or typesets",
+    severity: "error",
+    from: { path: "^workers/sealing-tasks\\.ts$" },
+    to: {
+      path: "^workers/(parsing-tasks|inspect|repair|read-picture|stamp|typeset|pdf/(picture|png|jpeg)|seal/trial)\\.ts$",
+      reachable: true,
+    },
+  },
+  {
+    name: "4d threads that read uploads have no way to ask for a signature",
+    severity: "error",
+    from: { path: "^workers/parsing-tasks\\.ts$" },
+    to: { path: "^workers/(sealing-tasks|asking)\\.ts$", reachable: true },
+  },
+  {
     name: "5 apps take only isomorphic files from the server, the console's main process also its client",
     severity: "error",
     from: { path: "^apps/", pathNot: "^apps/console/src/main/" },
@@ -134,7 +149,7 @@ const forbidden = [
   ...[
     ["sqlite3", "server/kernel/(db|kysely-sqlite)\\.ts"],
     ["nodemailer", "server/features/mail/transport\\.ts"],
-    ["piscina", "(server/kernel/pool|workers/tasks)\\.ts"],
+    ["piscina", "(server/kernel/pool|workers/parsing-tasks)\\.ts"],
     ["undici", "server/kernel/outbound\\.ts"],
     ["pkcs11js", "server/features/keys/pkcs11/(pkcs11|library)\\.ts"],
     ["koa", "server/apps\\.ts"],

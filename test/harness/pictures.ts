@@ -2,7 +2,8 @@ import { crc32, deflateSync } from "node:zlib";
 
 /** Small pictures made byte by byte. */
 
-function chunk(type: string, body: Uint8Array): Buffer {
+/** A chunk with its length and its checksum. */
+export function chunk(type: string, body: Uint8Array): Buffer {
   const named = Buffer.concat([Buffer.from(type, "latin1"), body]);
   const head = Buffer.alloc(4);
   head.writeUInt32BE(body.length);
@@ -20,12 +21,26 @@ export function pngOf(options: {
   interlace?: number;
   data: Uint8Array;
 }): Buffer {
+  return pngOfChunks([headerChunk(options), chunk("IDAT", options.data), chunk("IEND", Buffer.alloc(0))]);
+}
+
+/** The signature and these chunks. */
+export function pngOfChunks(chunks: readonly Uint8Array[]): Buffer {
+  return Buffer.concat([Buffer.from("\x89PNG\r\n\x1a\n", "latin1"), ...chunks]);
+}
+
+export function headerChunk(options: {
+  width: number;
+  height: number;
+  bits?: number;
+  color?: number;
+  interlace?: number;
+}): Buffer {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(options.width, 0);
   header.writeUInt32BE(options.height, 4);
   header.set([options.bits ?? 8, options.color ?? 6, 0, 0, options.interlace ?? 0], 8);
-  const signature = Buffer.from("\x89PNG\r\n\x1a\n", "latin1");
-  return Buffer.concat([signature, chunk("IHDR", header), chunk("IDAT", options.data), chunk("IEND", Buffer.alloc(0))]);
+  return chunk("IHDR", header);
 }
 
 /** A stroke on a clear ground, 8-bit colour with alpha. */

@@ -3,12 +3,12 @@ import { portsOf } from "../../workers/asking.ts";
 // A worker file that misbehaves as its input says; `pool.test.ts` runs it in place of the product's tasks.
 type Message = {
   task: string;
-  input: { act: string; counter?: SharedArrayBuffer; pdf?: Uint8Array };
+  input: { act: string; counter?: Uint8Array; pdf?: Uint8Array };
   call?: number;
 };
 
 export default async function run({ task, input, call = 0 }: Message): Promise<unknown> {
-  const tries = input.counter === undefined ? 0 : Atomics.add(new Int32Array(input.counter), 0, 1);
+  const tries = input.counter === undefined ? 0 : Atomics.add(input.counter, 0, 1);
   switch (input.act) {
     case "exit once":
       if (tries === 0) process.exit(3);
@@ -37,6 +37,13 @@ export default async function run({ task, input, call = 0 }: Message): Promise<u
       const ports = portsOf(call);
       const bytes = new Uint8Array([1, 2, 3]);
       return { ok: true, value: [await ports.sign(bytes), await ports.signTimestamp(bytes)] };
+    }
+    case "memory":
+      return { ok: true, value: input.pdf?.buffer.byteLength };
+    case "forge": {
+      // A thread that was taken over asks in the name of whatever seal is under way.
+      for (let other = 1; other <= 20; other += 1) void portsOf(other).sign(new Uint8Array([6, 6, 6]));
+      return { ok: true, value: "asked" };
     }
     default:
       return { ok: true, value: input.act };

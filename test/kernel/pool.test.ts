@@ -1,6 +1,7 @@
+import { createSecretKey, generateKeyPairSync, webcrypto } from "node:crypto";
 import { expect, onTestFinished, test } from "vitest";
 import { openPool, type Pool, PoolBusy, type PoolOptions, TaskCrashed, TaskTimeout } from "../../server/kernel/pool.ts";
-import type { TaskPorts } from "../../workers/protocol.ts";
+import type { Keyless, ParsingTasks, SealInput, TaskPorts } from "../../workers/protocol.ts";
 
 function open(options: PoolOptions = {}): Pool {
   const pool = openPool({ threads: 1, file: new URL("./pool-worker.ts", import.meta.url), ...options });
@@ -9,7 +10,7 @@ function open(options: PoolOptions = {}): Pool {
 }
 
 /** The stand-in worker reads `act` where the product's reads a document. */
-const act = (what: string, counter?: SharedArrayBuffer) => ({ act: what, counter }) as never;
+const act = (what: string, counter?: Uint8Array) => ({ act: what, counter }) as never;
 
 test("a task runs in a thread, and no thread is started before", async () => {
   const pool = open();
@@ -20,9 +21,9 @@ test("a task runs in a thread, and no thread is started before", async () => {
 
 test("a task whose worker ends is tried once more on a fresh one", async () => {
   const pool = open();
-  const counter = new SharedArrayBuffer(4);
+  const counter = new Uint8Array(new SharedArrayBuffer(1));
   expect(await pool.run("stamp", act("exit once", counter))).toEqual({ ok: true, value: "stamp" });
-  expect(new Int32Array(counter)[0]).toBe(2);
+  expect(counter[0]).toBe(2);
   await expect(pool.run("stamp", act("exit"))).rejects.toThrow(TaskCrashed);
   const defect = await pool.run("stamp", act("throw")).catch((error: unknown) => error);
   expect(defect).toBeInstanceOf(TaskCrashed);
@@ -152,7 +153,142 @@ test("what strangers send never takes the last thread", async () => {
   const hostile = [1, 2].map(() => pool.run("inspect", act("wait"), { timeoutMs: 60_000 }).catch(() => "ended"));
   expect(await pool.run("seal", act("x"))).toEqual({ ok: true, value: "x" });
   expect(await pool.run("stamp", act("x"))).toEqual({ ok: true, value: "x" });
-  expect(pool.stats()).toMatchObject({ running: 1, waiting: 1, completed: 2 });
+  expect(await pool.run("readPicture", act("x"))).toEqual({ ok: true, value: "x" });
+  expect(pool.stats()).toMatchObject({ running: 1, waiting: 1, completed: 3 });
   await pool.close();
   expect(await Promise.all(hostile)).toEqual(["ended", "ended"]);
+});
+
+test("a flood of uploads fills its own queue, and pictures and seals go on", async () => {
+  const pool = open({ threads: 2, maxQueue: 3 });
+  const flood = Array.from({ length: 10 }, () =>
+    pool.run("inspect", act("wait"), { timeoutMs: 60_000 }).catch((error: unknown) => error instanceof PoolBusy),
+  );
+  // One runs, three wait, and the other six were refused at once.
+  expect(await Promise.all(flood.slice(4))).toEqual(Array.from({ length: 6 }, () => true));
+  for (const task of ["readPicture", "seal", "stamp", "readPicture"] as const)
+    expect(await pool.run(task, act("x"))).toEqual({ ok: true, value: "x" });
+  expect(pool.stats()).toMatchObject({ running: 1, waiting: 3 });
+});
+
+test.each(["one thread", "little memory"])(
+  "with %s pictures and seals come next, however many uploads wait",
+  async (want) => {
+    const pool = open(want === "one thread" ? { threads: 1 } : { threads: 2, oneByOne: () => true });
+    const order: string[] = [];
+    const tasks = [...Array.from({ length: 8 }, () => "inspect" as const), "readPicture" as const, "seal" as const];
+    await Promise.all(tasks.map((task) => pool.run(task, act("x")).then(() => order.push(task))));
+    // The first of the flood was running.
+    expect(order.slice(0, 3).toSorted()).toEqual(["inspect", "readPicture", "seal"]);
+  },
+);
+
+test("a flood of pictures leaves a thread for seals", async () => {
+  const pool = open({ threads: 2 });
+  for (let many = 0; many < 5; many += 1)
+    void pool.run("readPicture", act("wait"), { timeoutMs: 60_000 }).catch(() => undefined);
+  expect(await pool.run("seal", act("x"))).toEqual({ ok: true, value: "x" });
+});
+
+test("uploads and seals run in threads of their own, and a thread that dies takes none of the other kind along", async () => {
+  const pool = open({ threads: 2 });
+  const answered = Promise.withResolvers<Uint8Array>();
+  const asked: string[] = [];
+  const refuse = () => Promise.reject(new Error("not asked"));
+  const ports: TaskPorts = {
+    sign: (bytes) => {
+      asked.push(`sign ${bytes}`);
+      return answered.promise;
+    },
+    signTimestamp: async (bytes) => bytes,
+    timestampTime: refuse,
+    requestTimestamp: refuse,
+    revocationList: refuse,
+  };
+  const sealing = pool.run("seal", act("ask"), { ports });
+  await expect.poll(() => asked).toEqual(["sign 1,2,3"]);
+  await expect(pool.run("inspect", act("exit"))).rejects.toThrow(TaskCrashed);
+  await expect(pool.run("readPicture", act("spin"), { timeoutMs: 300 })).rejects.toThrow(TaskTimeout);
+  answered.resolve(new Uint8Array([7]));
+  expect(await sealing).toEqual({ ok: true, value: [new Uint8Array([7]), new Uint8Array([1, 2, 3])] });
+});
+
+test("a parsing thread that asks for signatures in the name of a seal is not heard", async () => {
+  const pool = open({ threads: 2 });
+  const answered = Promise.withResolvers<Uint8Array>();
+  const asked: string[] = [];
+  const refuse = () => Promise.reject(new Error("not asked"));
+  const others = { timestampTime: refuse, requestTimestamp: refuse, revocationList: refuse };
+  const sign = (bytes: Uint8Array) => {
+    asked.push(String(bytes));
+    return answered.promise;
+  };
+  const sealing = pool.run("seal", act("ask"), { ports: { sign, signTimestamp: async (bytes) => bytes, ...others } });
+  await expect.poll(() => asked).toEqual(["1,2,3"]);
+  expect(await pool.run("inspect", act("forge"))).toEqual({ ok: true, value: "asked" });
+  expect(await pool.run("inspect", act("x"))).toEqual({ ok: true, value: "x" });
+  answered.resolve(new Uint8Array([7]));
+  await sealing;
+  expect(asked).toEqual(["1,2,3"]);
+});
+
+const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+const webKey = await webcrypto.subtle.generateKey({ name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
+
+test.each<[string, unknown]>([
+  ["a private key", privateKey],
+  ["a secret key", createSecretKey(Buffer.alloc(32))],
+  ["a web key", webKey],
+  ["a key among drawings", [{ kind: "check", more: { privateKey } }]],
+  ["keys in a map", new Map([["key", privateKey]])],
+  ["what can be asked to sign", () => privateKey],
+  [
+    "an object of a class",
+    new (class {
+      key = privateKey;
+    })(),
+  ],
+])("no thread that reads uploads is given %s", async (_name, value) => {
+  const pool = open();
+  for (const task of ["inspect", "stamp", "certificate", "verifyPdf", "readPicture"] as const) {
+    const input = { act: "x", value } as never;
+    await expect(pool.run(task, input)).rejects.toThrow(TypeError);
+  }
+  // The place is free again.
+  expect(await pool.run("inspect", act("x"))).toEqual({ ok: true, value: "x" });
+  expect(pool.stats()).toMatchObject({ running: 0, waiting: 0, crashed: 0 });
+});
+
+test("a thread that reads uploads sees nothing of the memory around them, a seal's gets its key", async () => {
+  const pool = open();
+  const pooled = Buffer.from("a short upload");
+  expect(pooled.buffer.byteLength).toBeGreaterThan(pooled.byteLength);
+  expect(await pool.run("inspect", { act: "memory", pdf: pooled } as never)).toEqual({ ok: true, value: 14 });
+  expect(await pool.run("seal", { act: "x", privateKey } as never)).toEqual({ ok: true, value: "x" });
+});
+
+test("the types let no key into a parsing task", () => {
+  type Holds<T> = [Keyless<T>] extends [never] ? "refused" : "taken";
+  const taken: [Holds<ParsingTasks["inspect"]["input"]>, Holds<{ a: readonly { b?: string | null }[] }>] = [
+    "taken",
+    "taken",
+  ];
+  const refused: [
+    Holds<SealInput>,
+    Holds<{ key?: SealInput["privateKey"] }>,
+    Holds<{ keys: readonly { key: CryptoKey }[] }>,
+    Holds<{ sign: (bytes: Uint8Array) => Promise<Uint8Array> }>,
+    Holds<{ more: unknown }>,
+    Holds<{ more: object }>,
+  ] = ["refused", "refused", "refused", "refused", "refused", "refused"];
+  expect([...taken, ...refused]).toHaveLength(8);
+  const calls = (pool: Pool, ports: TaskPorts) => [
+    // @ts-expect-error a parsing task takes no key
+    () => pool.run("verifyPdf", { pdf: new Uint8Array(), trusted: [], at: "", privateKey }),
+    // @ts-expect-error a parsing task can ask for nothing
+    () => pool.run("inspect", { pdf: new Uint8Array(), maxPages: 1 }, { ports }),
+    // @ts-expect-error an input that could hold a key takes nothing at all
+    (input: SealInput): Keyless<SealInput> => input,
+  ];
+  expect(calls).toHaveLength(2);
 });

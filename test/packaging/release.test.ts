@@ -31,7 +31,8 @@ test("a release holds what runs: Node, the server, its threads, its pages and it
       "server/main.ts",
       "server/kernel/blob-check-thread.ts",
       "server/features/keys/pkcs11/token-thread.ts",
-      "workers/tasks.ts",
+      "workers/parsing-tasks.ts",
+      "workers/sealing-tasks.ts",
       "workers/typst/certificate.typ",
       "workers/typst/fonts.conf",
       "node_modules/sqlite3/build/Release/node_sqlite3.node",
@@ -51,7 +52,8 @@ test("every module that the command line and the threads begin with finds what i
       await link(path.join(root, from), target).catch(() => copyFile(path.join(root, from), target));
     }
     await writeFile(path.join(folder, "package.json"), '{"version":"1.2.3","type":"module"}');
-    const load = 'await import("./server/cli.ts"); await import("./workers/tasks.ts"); console.log("loaded")';
+    const begun = ["server/cli.ts", "workers/parsing-tasks.ts", "workers/sealing-tasks.ts"];
+    const load = `${begun.map((file) => `await import("./${file}");`).join(" ")} console.log("loaded")`;
     await writeFile(path.join(folder, "load.mjs"), load);
     const { stdout } = await run(path.join(folder, "bin/node"), [path.join(folder, "load.mjs")]);
     expect(stdout).toContain("loaded");

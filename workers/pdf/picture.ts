@@ -1,8 +1,9 @@
 /** PNG (RFC 2083) and JPEG pictures as image XObjects (ISO 32000-1 §8.9.5), passed through undecoded where possible. */
-import { deflateSync, inflateSync } from "node:zlib";
+import { deflateSync } from "node:zlib";
+import type { PictureSize } from "../protocol.ts";
 import { readJpeg } from "./jpeg.ts";
 import { dict, name, PdfDict, PdfError, type PdfObject, type PdfRef, PdfString } from "./objects.ts";
-import { pixelsOf, readPng, unfiltered } from "./png.ts";
+import { filteredRows, type Png, pixelsOf, readPng, requireKnownFilters, unfiltered } from "./png.ts";
 import type { Revision } from "./revision.ts";
 
 export type Matrix = readonly [number, number, number, number, number, number];
@@ -18,11 +19,29 @@ export type Picture = {
   embed: (revision: Revision) => PdfRef;
 };
 
-/** Reads a picture's header and checks its data. @throws PdfError `unsupported` for anything but a sound PNG or JPEG. */
-export function readPicture(bytes: Uint8Array): Picture {
-  if (bytes[0] === 0x89 && bytes[1] === 0x50) return pngPicture(bytes);
-  if (bytes[0] === 0xff && bytes[1] === 0xd8) return jpegPicture(bytes);
+export type Reading = {
+  /** It was accepted by an earlier version, and is read as that one did, so that it is still drawn. */
+  accepted?: boolean;
+  /** Above it nothing is inflated; stored pictures have none but `MAX_PIXELS`. */
+  limit?: PictureSize;
+};
+
+const MAX_PIXELS = 40_000_000;
+
+/**
+ * Reads a picture's header and checks its data; a JPEG's is not decoded.
+ * @throws PdfError `unsupported` for anything but a sound PNG or JPEG, `too-complex` for one of too many pixels
+ */
+export function readPicture(bytes: Uint8Array, { accepted = false, limit }: Reading = {}): Picture {
+  if (bytes[0] === 0x89 && bytes[1] === 0x50) return pngPicture(bytes, accepted, limit);
+  if (bytes[0] === 0xff && bytes[1] === 0xd8) return jpegPicture(bytes, accepted, limit);
   throw new PdfError("unsupported", "the picture is neither PNG nor JPEG");
+}
+
+function requireWithin({ width, height }: PictureSize, limit: PictureSize | undefined): void {
+  if (limit && (width > limit.width || height > limit.height)) {
+    throw new PdfError("too-complex", "the picture has too many pixels");
+  }
 }
 
 function image(width: number, height: number, bits: number, space: PdfObject, more: Record<string, PdfObject> = {}) {
@@ -39,33 +58,35 @@ function image(width: number, height: number, bits: number, space: PdfObject, mo
 
 const DEVICE = { 1: name("DeviceGray"), 3: name("DeviceRGB"), 4: name("DeviceCMYK") } as const;
 
-function pngPicture(bytes: Uint8Array): Picture {
-  const png = readPng(bytes);
+function pngPicture(bytes: Uint8Array, accepted: boolean, limit: PictureSize | undefined): Picture {
+  const png = readPng(bytes, accepted);
   const { width, height } = png;
-  const filtered = inflated(png.data, png.filteredLength);
+  if (width * height > MAX_PIXELS) throw new PdfError("too-complex", "the picture has too many pixels");
+  requireWithin(png, limit);
   const opaque = (png.colorType === 0 || png.colorType === 2 || png.colorType === 3) && !png.transparency;
-  if (opaque && !png.interlaced) {
-    const colors = png.colorType === 2 ? 3 : 1;
-    const space = png.palette
-      ? [name("Indexed"), DEVICE[3], png.palette.length / 3 - 1, new PdfString(png.palette, true)]
-      : DEVICE[colors];
-    const parms = dict({ Predictor: 15, Colors: colors, BitsPerComponent: png.bits, Columns: width });
-    const header = image(width, height, png.bits, space, { Filter: name("FlateDecode"), DecodeParms: parms });
-    return { width, height, turn: UPRIGHT, embed: (revision) => revision.addStream(header, png.data) };
-  }
-  const rgba = pixelsOf(png, unfiltered(png, filtered));
-  return { width, height, turn: UPRIGHT, embed: (revision) => embedPixels(revision, width, height, rgba) };
+  const asItIs = opaque && !png.interlaced;
+  const rows = filteredRows(png, accepted);
+  if (!accepted || !asItIs) requireKnownFilters(png, rows);
+  const embed = asItIs
+    ? (revision: Revision) => embedData(revision, png)
+    : // Inflated once more: of several pictures only one is in memory.
+      (revision: Revision) => {
+        const pixels = pixelsOf(png, unfiltered(png, filteredRows(png, accepted)));
+        return embedPixels(revision, width, height, pixels);
+      };
+  return { width, height, turn: UPRIGHT, embed };
 }
 
-function inflated(data: Uint8Array, length: number): Uint8Array {
-  try {
-    // In one piece: the default pieces of 16 kB would all be copied once more.
-    const out = inflateSync(data, { maxOutputLength: length + 1024, chunkSize: length + 1024 });
-    if (out.length >= length) return out;
-  } catch {
-    // Said below, the same for every way in which the data can be wrong.
-  }
-  throw new PdfError("unsupported", "the PNG picture is damaged");
+function embedData(revision: Revision, { width, height, bits, colorType, palette, data }: Png): PdfRef {
+  const colors = colorType === 2 ? 3 : 1;
+  const space = palette
+    ? [name("Indexed"), DEVICE[3], palette.length / 3 - 1, new PdfString(palette, true)]
+    : DEVICE[colors];
+  const parms = dict({ Predictor: 15, Colors: colors, BitsPerComponent: bits, Columns: width });
+  return revision.addStream(
+    image(width, height, bits, space, { Filter: name("FlateDecode"), DecodeParms: parms }),
+    data,
+  );
 }
 
 /** Colour and transparency as two images. Ink of one colour, as signature pads make it, needs a single colour pixel. */
@@ -114,8 +135,10 @@ const ORIENTATIONS: Record<number, Matrix> = {
 };
 
 /** The data goes into the PDF as it is. */
-function jpegPicture(bytes: Uint8Array): Picture {
-  const { width, height, components, adobe, orientation } = readJpeg(bytes);
+function jpegPicture(bytes: Uint8Array, accepted: boolean, limit: PictureSize | undefined): Picture {
+  const jpeg = readJpeg(bytes, accepted);
+  requireWithin(jpeg, limit);
+  const { width, height, components, adobe, orientation } = jpeg;
   const header = image(width, height, 8, DEVICE[components], { Filter: name("DCTDecode") });
   if (components === 4 && adobe) header.set("Decode", [1, 0, 1, 0, 1, 0, 1, 0]);
   const embed = (revision: Revision): PdfRef => revision.addStream(new PdfDict(header.map), bytes);

@@ -8,12 +8,9 @@ export type Throwaway = { privateKey: KeyObject; certificate: Uint8Array };
 
 export type ThrowawayKeys = { seal: Throwaway; timestamp: Throwaway };
 
-let made: ThrowawayKeys | null = null;
-
-/** Made once a thread: what is tried with them is never handed out. */
+/** New ones for each trial, so that a thread holds none while it reads the next upload. */
 export function throwawayKeys(): ThrowawayKeys {
-  made ??= { seal: newKey("Trial seal", []), timestamp: newKey("Trial time", [timeStampingOnly()]) };
-  return made;
+  return { seal: newKey("Trial seal", []), timestamp: newKey("Trial time", [timeStampingOnly()]) };
 }
 
 const COMMON_NAME = "2.5.4.3";

@@ -144,15 +144,9 @@ async function sealWithFirst(deps: Deps, sources: readonly TimeSource[], job: Se
 async function sealWith(deps: Deps, source: TimeSource, job: SealJob): Promise<SealedPair> {
   const { record, about, signer, signal } = job;
   const at = deps.clock.ts();
-  const run = async <N extends TaskName>(
-    task: N,
-    input: Tasks[N]["input"],
-    ports?: TaskPorts,
-  ): Promise<Tasks[N]["output"]> =>
-    outputOf(task, await deps.pool.run(task, input, { signal, ...(ports && { ports }) }));
   const goal = deps.config.sealLevel;
   const seal = async (pdf: Uint8Array, pages: Uint8Array | null, reason: string): Promise<Sealed> => {
-    const { tail, timestamp, archive, level, shortfall, protectedUntil } = await run(
+    const made = await deps.pool.run(
       "seal",
       {
         pdf,
@@ -170,15 +164,18 @@ async function sealWith(deps: Deps, source: TimeSource, job: SealJob): Promise<S
         timestamp: source.next(),
         archive: goal === "B-LTA" ? source.next() : null,
       },
-      sealPorts(deps, source, (bytes) => signer.sign(bytes)),
+      { signal, ports: sealPorts(deps, source, (bytes) => signer.sign(bytes)) },
     );
+    const { tail, timestamp, archive, level, shortfall, protectedUntil } = outputOf("seal", made);
     if (level === "B-B") throw new Error("a seal needs a time stamp");
     if (shortfall !== null)
       deps.log.warn({ envelope: record.envelope.id, level, goal, reason: shortfall }, "a seal is to be raised later");
     return { parts: [pdf, tail], timestamp, archive, level, protectedUntil };
   };
-  const typeset = (made: CertificateSeal["made"]) =>
-    run("certificate", { ...about, seal: { ...sealOf(signer), goal, ...authorityOf(source), beganAt: at, made } });
+  const typeset = async (made: CertificateSeal["made"]) => {
+    const seal = { ...sealOf(signer), goal, ...authorityOf(source), beganAt: at, made };
+    return outputOf("certificate", await deps.pool.run("certificate", { ...about, seal }, { signal }));
+  };
   const [pages, original] = await Promise.all([typeset(null), deps.blobs.get(newestRevision(record))]);
   const document = await seal(original, pages.pdf, "All parties have signed this document");
   const { sha256: sealedSha256 } = await deps.blobs.put(document.parts);

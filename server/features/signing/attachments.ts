@@ -11,7 +11,7 @@ import { type AttachmentType, attachmentTypes, type PlacedField } from "../templ
 import { placedFields } from "../templates/service.ts";
 import { type Attachment, maxAttachmentBytes, maxAttachmentsBytes } from "./contract.ts";
 import { purgeAttachment } from "./jobs.ts";
-import { jpegSize, pngSize, sniff } from "./pictures.ts";
+import { checkPicture, sniff } from "./pictures.ts";
 import { presentAttachment } from "./present.ts";
 import { loadSigner, recipientActor, requireTurn, requireVerified } from "./signer.ts";
 import * as store from "./store.ts";
@@ -48,7 +48,7 @@ export async function addAttachment(
     throw invalid([{ pointer: "#/field", code: "reference", detail }]);
   }
   const file = onlyFile(body.files);
-  const contentType = checkFile(file, field);
+  const contentType = await checkFile(deps, file, field);
   // Before anything is written: what is refused must not fill the disk.
   requireRoom(await store.listAttachments(deps.db.read, caller.recipient), file.bytes.length);
   const { sha256, size } = await deps.blobs.put(file.bytes);
@@ -101,10 +101,11 @@ function onlyFile(files: readonly UploadedFile[]): UploadedFile {
 }
 
 /** The type that the file really has. What a field will draw must be a picture that can be read to its end. */
-function checkFile(
+async function checkFile(
+  deps: Pick<Deps, "pool">,
   { contentType, bytes }: UploadedFile,
   field: Extract<PlacedField, { type: "attachment" | "image" }>,
-): AttachmentType {
+): Promise<AttachmentType> {
   const accepted = field.type === "image" ? drawable : (field.accept ?? attachmentTypes);
   const declared = accepted.find((type) => type === contentType);
   if (declared === undefined) {
@@ -114,15 +115,16 @@ function checkFile(
   if (sniff(bytes) !== declared) {
     throw new AppError("attachment-rejected", { detail: `The content of the file is not ${declared}.` });
   }
-  if (field.type === "image") checkPicture(declared, bytes);
+  if (field.type === "image") await requireDrawable(deps, declared, bytes);
   return declared;
 }
 
-function checkPicture(type: AttachmentType, bytes: Uint8Array): void {
+/** @throws AppError `attachment-rejected` */
+async function requireDrawable(deps: Pick<Deps, "pool">, type: AttachmentType, bytes: Uint8Array): Promise<void> {
   const limit = type === "image/png" ? pngLimit : jpegLimit;
-  const size = type === "image/png" ? pngSize(bytes, limit) : jpegSize(bytes);
-  if (size === undefined) throw new AppError("attachment-rejected", { detail: "The picture is damaged." });
-  if (size === "too-large" || size.width > limit.width || size.height > limit.height) {
+  const found = await checkPicture(deps, bytes, limit);
+  if (found === "damaged") throw new AppError("attachment-rejected", { detail: "The picture is damaged." });
+  if (found === "too-large") {
     const detail = `The picture has more than ${limit.width} by ${limit.height} pixels.`;
     throw new AppError("attachment-rejected", { detail });
   }

@@ -5,10 +5,10 @@ import type { FieldInput, PlacedField } from "../templates/contract.ts";
 import { checkFieldInput, computeFormulas, isEmpty, requiredErrors, visibleFields } from "../templates/service.ts";
 import type { SubmitSigning } from "./contract.ts";
 import { initialValue, isAutomatic, isReadOnly } from "./fields.ts";
-import { type ReadSignature, readSignature } from "./signatures.ts";
+import { type ReadPicture, type ReadSignature, readSignature } from "./signatures.ts";
 import type { AttachmentRow } from "./tables.ts";
 
-/** Turns what a signer sent into the values that are kept, or into every error in it. Pure. */
+/** Turns what a signer sent into the values that are kept, or into every error in it. Pure, but for the pictures. */
 
 export type SubmissionContext = {
   /** All fields of the version. */
@@ -18,6 +18,7 @@ export type SubmissionContext = {
   prefilled: Readonly<Record<string, FieldInput>>;
   attachments: readonly AttachmentRow[];
   methods: readonly string[];
+  readPicture: ReadPicture;
 };
 
 export type Submission = {
@@ -39,10 +40,10 @@ type Sent = FieldInput | string[];
 /** Whether a time zone exists does not depend on the moment. */
 const anyMoment = new Date(0).toISOString();
 
-export function readSubmission(
+export async function readSubmission(
   context: SubmissionContext,
   input: SubmitSigning,
-): { submission: Submission } | { errors: ProblemError[] } {
+): Promise<{ submission: Submission } | { errors: ProblemError[] }> {
   const own = context.fields.filter(({ role }) => role === context.recipient.role);
   const errors: ProblemError[] = [];
   const timeZone = input.timeZone ?? "UTC";
@@ -62,8 +63,8 @@ export function readSubmission(
       errors.push(...checkValue(field, plain[field.id] ?? null));
     }
   }
-  const signature = signatureFor("signature", shown, context, input, errors);
-  const initials = signatureFor("initials", shown, context, input, errors);
+  const signature = await signatureFor("signature", shown, context, input, errors);
+  const initials = await signatureFor("initials", shown, context, input, errors);
   if (errors.length > 0) return { errors };
   const valuesAt: Submission["valuesAt"] = (signedAt, others) => {
     const formulas = computeFormulas(context.fields, { ...numbersOf(others), ...onlyShown(shown, plain) });
@@ -143,13 +144,13 @@ function readFiles(
   return { pointer: at, code: "reference", detail: "A file was not uploaded for this field, or not within 24 hours." };
 }
 
-function signatureFor(
+async function signatureFor(
   member: "signature" | "initials",
   shown: readonly PlacedField[],
   context: SubmissionContext,
   input: SubmitSigning,
   errors: ProblemError[],
-): ReadSignature | null {
+): Promise<ReadSignature | null> {
   const wanted = shown.filter(({ type }) => type === member);
   const sent = input[member];
   // What no field shows is not kept.
@@ -160,7 +161,7 @@ function signatureFor(
     }
     return null;
   }
-  const read = readSignature(sent, member, context.methods);
+  const read = await readSignature(sent, member, context);
   if ("stored" in read) return read;
   errors.push(read);
   return null;

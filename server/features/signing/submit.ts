@@ -11,6 +11,7 @@ import { placedFields } from "../templates/service.ts";
 import { type AcceptedConsent, acceptedText, builtInConsent, consentFor } from "./consent.ts";
 import type { SigningResult, SubmitSigning } from "./contract.ts";
 import { prefilledOf, valuesOfOthers } from "./fields.ts";
+import { checkPicture } from "./pictures.ts";
 import { signatureHash } from "./signatures.ts";
 import {
   loadSigner,
@@ -76,13 +77,14 @@ async function check(
     const detail = "This is not a statement that was offered. Load the session again.";
     errors.push({ pointer: "#/consent/version", code: "reference", detail });
   }
-  const read = readSubmission(
+  const read = await readSubmission(
     {
       fields: placedFields(version),
       recipient,
       prefilled: prefilledOf(record.envelope, recipient.role),
       attachments: await store.listAttachments(deps.db.read, recipient.id),
       methods: version.settings.signatureMethods,
+      readPicture: (picture, limit) => checkPicture(deps, picture, limit),
     },
     input,
   );

@@ -174,6 +174,6 @@ async function drawTrial(deps: Deps, { content, variables, settings }: Definitio
   ];
   if (drawings.length === 0) return [];
   const pdf = await deps.blobs.get(file.sha256);
-  const task = deps.pool.run("stamp", { pdf, drawings, watermark: null, at: deps.clock.ts() });
+  const task = deps.pool.run("stamp", { pdf, drawings, watermark: null, at: deps.clock.ts(), newPictures: true });
   return (await drawn(task, { pointer: "#/content" })).warnings;
 }

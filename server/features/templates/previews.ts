@@ -100,7 +100,8 @@ export async function renderPreview(
     ...fieldDrawings(shown, valuesToDraw(fields, values.values), { locale, placeholders: true }),
   ];
   const pdf = await deps.blobs.get(fileSha256);
-  const task = deps.pool.run("stamp", { pdf, drawings, watermark, at: deps.clock.ts() });
+  const newPictures = version.status === "draft";
+  const task = deps.pool.run("stamp", { pdf, drawings, watermark, at: deps.clock.ts(), newPictures });
   const { tail } = await drawn(task, { parameter: "version" });
   return Buffer.concat([pdf, tail]);
 }

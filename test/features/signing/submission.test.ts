@@ -1,9 +1,14 @@
-import { describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import type { SubmitSigning } from "../../../server/features/signing/contract.ts";
+import { checkPicture } from "../../../server/features/signing/pictures.ts";
 import { dayIn, readSubmission, type SubmissionContext } from "../../../server/features/signing/submission.ts";
 import type { AttachmentRow } from "../../../server/features/signing/tables.ts";
 import type { Field, PlacedField } from "../../../server/features/templates/contract.ts";
+import { openPool } from "../../../server/kernel/pool.ts";
 import { png } from "../../harness/pictures.ts";
+
+const pool = openPool({ threads: 1 });
+afterAll(() => pool.close());
 
 const box = { page: 1, x: 10, y: 10, width: 100, height: 20 };
 const field = (definition: Field): PlacedField => ({ ...definition, ...box });
@@ -48,6 +53,7 @@ const context: SubmissionContext = {
   prefilled: { rent: 1850.5 },
   attachments: [upload("att_1"), upload("att_2"), upload("att_3"), upload("att_4", "elsewhere")],
   methods: ["draw", "type"],
+  readPicture: (picture, limit) => checkPicture({ pool }, picture, limit),
 };
 const signedAt = "2026-11-21T23:30:00.000Z";
 const input: SubmitSigning = {
@@ -57,19 +63,19 @@ const input: SubmitSigning = {
   consent: { accepted: true, version: "1", locale: "en" },
 };
 
-function errorsOf(change: Partial<SubmitSigning>, of: Partial<SubmissionContext> = {}) {
-  const read = readSubmission({ ...context, ...of }, { ...input, ...change });
+async function errorsOf(change: Partial<SubmitSigning>, of: Partial<SubmissionContext> = {}) {
+  const read = await readSubmission({ ...context, ...of }, { ...input, ...change });
   return "errors" in read ? read.errors.map((error) => ("pointer" in error ? [error.pointer, error.code] : [])) : [];
 }
-function valuesOf(change: Partial<SubmitSigning>) {
-  const read = readSubmission(context, { ...input, ...change });
+async function valuesOf(change: Partial<SubmitSigning>) {
+  const read = await readSubmission(context, { ...input, ...change });
   if ("errors" in read) throw new Error(JSON.stringify(read.errors));
   return read.submission.valuesAt(signedAt, { other: 0.25 });
 }
 
 describe("what is kept", () => {
-  test("defaults, read-only values and what the service fills in; formulas over other people's numbers", () => {
-    expect(valuesOf({ timeZone: "Asia/Tokyo" })).toEqual({
+  test("defaults, read-only values and what the service fills in; formulas over other people's numbers", async () => {
+    expect(await valuesOf({ timeZone: "Asia/Tokyo" })).toEqual({
       kind: "private",
       agree: true,
       rent: 1850.5,
@@ -81,21 +87,23 @@ describe("what is kept", () => {
     });
   });
 
-  test("hidden fields are neither required nor kept", () => {
-    expect(valuesOf({ fields: { ...input.fields, firm: "Muster AG" } })).not.toHaveProperty("firm");
-    expect(errorsOf({ fields: { kind: "firm", agree: true } })).toEqual([["#/fields/firm", "required"]]);
-    expect(valuesOf({ fields: { kind: "firm", firm: "Muster AG", agree: true } })).toMatchObject({ firm: "Muster AG" });
+  test("hidden fields are neither required nor kept", async () => {
+    expect(await valuesOf({ fields: { ...input.fields, firm: "Muster AG" } })).not.toHaveProperty("firm");
+    expect(await errorsOf({ fields: { kind: "firm", agree: true } })).toEqual([["#/fields/firm", "required"]]);
+    expect(await valuesOf({ fields: { kind: "firm", firm: "Muster AG", agree: true } })).toMatchObject({
+      firm: "Muster AG",
+    });
   });
 
-  test("files of the field, by their ids", () => {
-    const values = valuesOf({ fields: { ...input.fields, "id-card": ["att_2", "att_1"] } });
+  test("files of the field, by their ids", async () => {
+    const values = await valuesOf({ fields: { ...input.fields, "id-card": ["att_2", "att_1"] } });
     expect(values["id-card"]).toMatchObject([{ id: "att_2" }, { id: "att_1", contentType: "image/png" }]);
   });
 
-  test.each(["", "  ", "\u200b", "\u3164"])("a text of which nothing can be seen is no value: %j", (blank) => {
-    expect(valuesOf({ fields: { ...input.fields, note: blank } })).not.toHaveProperty("note");
+  test.each(["", "  ", "\u200b", "\u3164"])("a text of which nothing can be seen is no value: %j", async (blank) => {
+    expect(await valuesOf({ fields: { ...input.fields, note: blank } })).not.toHaveProperty("note");
     const firm = { kind: "firm", firm: blank, agree: true };
-    expect(errorsOf({ fields: firm })).toEqual([["#/fields/firm", "required"]]);
+    expect(await errorsOf({ fields: firm })).toEqual([["#/fields/firm", "required"]]);
   });
 });
 
@@ -141,18 +149,20 @@ describe("what is refused", () => {
       { signature: { method: "draw", image: `data:image/png;base64,${png(2001, 2).toString("base64")}` } },
       [["#/signature/image", "max"]],
     ],
-  ])("%s", (_name, change, errors) => {
-    expect(errorsOf(change)).toEqual(errors);
+  ])("%s", async (_name, change, errors) => {
+    expect(await errorsOf(change)).toEqual(errors);
   });
 
-  test("a missing signature", () => {
+  test("a missing signature", async () => {
     const { signature: _none, ...rest } = input;
-    const read = readSubmission(context, rest);
+    const read = await readSubmission(context, rest);
     expect(read).toMatchObject({ errors: [{ pointer: "#/signature", code: "required" }] });
   });
 
-  test("everything at once, none stops the others", () => {
-    expect(errorsOf({ fields: { nobody: 1, note: "longer than ten", agree: false }, timeZone: "x" })).toHaveLength(5);
+  test("everything at once, none stops the others", async () => {
+    expect(
+      await errorsOf({ fields: { nobody: 1, note: "longer than ten", agree: false }, timeZone: "x" }),
+    ).toHaveLength(5);
   });
 });
 

@@ -1,0 +1,46 @@
+/**
+ * What the threads run that read bytes from outside: each task by its name. A failure comes back as a value; only a defect
+ * throws. They hold no key of the appliance; what a trial seal is made with is made and dropped in them (`seal/throwaway.ts`).
+ */
+import { move, transferableSymbol, valueSymbol } from "piscina";
+import { certificate } from "./certificate.ts";
+import { measureTexts } from "./fit.ts";
+import { inspect } from "./inspect.ts";
+import type { ParsingTasks, TaskResult } from "./protocol.ts";
+import { checkPicture } from "./read-picture.ts";
+import { verifyTimestamp } from "./seal/timestamp-verify.ts";
+import { verifySealedPdf } from "./seal/verify.ts";
+import { stamp } from "./stamp.ts";
+
+/** What the main thread posts to such a thread. */
+type Message = { [N in keyof ParsingTasks]: { task: N; input: ParsingTasks[N]["input"] } }[keyof ParsingTasks];
+
+/** The entry that Piscina calls. A rewritten file changes its owner instead of being copied; what else comes back is small. */
+export default async function run(message: Message): Promise<unknown> {
+  const result = await perform(message);
+  const pdf = message.task === "inspect" && result.ok && "pdf" in result.value ? result.value.pdf : null;
+  // A view on a pooled buffer cannot change its owner alone.
+  if (!pdf || pdf.byteLength !== pdf.buffer.byteLength) return result;
+  return move({ [transferableSymbol]: pdf.buffer, [valueSymbol]: result });
+}
+
+async function perform(message: Message): Promise<TaskResult<keyof ParsingTasks>> {
+  switch (message.task) {
+    case "inspect":
+      return inspect(message.input);
+    case "readPicture":
+      return checkPicture(message.input);
+    case "stamp":
+      return stamp(message.input);
+    case "fit":
+      return measureTexts(message.input);
+    case "certificate":
+      return certificate(message.input);
+    case "verifyPdf":
+      return { ok: true, value: verifySealedPdf(message.input.pdf, message.input) };
+    case "verifyToken": {
+      const { token, imprint, trusted } = message.input;
+      return { ok: true, value: verifyTimestamp(token, { algorithm: "sha256", digest: () => imprint, trusted }) };
+    }
+  }
+}
