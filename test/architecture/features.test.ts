@@ -147,7 +147,7 @@ await app.stop();
 
 // Besides, `frozen.json` takes up the names of its jobs, by a command.
 test("a new feature touches two source files outside its folder", { timeout: 120_000 }, async () => {
-  const copy = await copySources(["server", "workers", "test", "package.json", "tsconfig.json"]);
+  const copy = await copySources(["server", "workers", "locales", "test", "package.json", "tsconfig.json"]);
   const folder = path.join(copy, "server/features/greeting");
   await mkdir(folder);
   for (const [name, source] of Object.entries(greeting)) await writeFile(path.join(folder, name), source);
