@@ -4,7 +4,7 @@ import {
   type ManagedAnchors,
   resumeAnchors,
 } from "../features/evidence/anchors/managed-contract.ts";
-import { findingTexts } from "../features/health/finding-texts.ts";
+import { actionFor } from "../features/health/service.ts";
 import { type Command, type CommandContext, print, table, UsageError } from "./command.ts";
 import { entryOf } from "./list.ts";
 import { runningOrHere } from "./with-appliance.ts";
@@ -51,7 +51,7 @@ function describeHold({ held, resumed, waiting }: ManagedAnchors): string[] {
   return [
     `None is signed since ${held.since}: ${cause}. ${waiting} seals wait.`,
     ...later,
-    findingTexts["anchors.later"].action,
+    actionFor("anchors.later"),
   ];
 }
 
