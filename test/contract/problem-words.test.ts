@@ -1,11 +1,11 @@
 import { isLiteralElement, parse } from "@formatjs/icu-messageformat-parser";
 import { describe, expect, it } from "vitest";
 import { locales } from "../../locales/read.ts";
-import { messageAt, type Words } from "../../locales/translate.ts";
+import { messageAt } from "../../locales/translate.ts";
 import { AppError, invalid } from "../../server/kernel/errors.ts";
 import { problemKinds } from "../../server/kernel/problem.ts";
 import { languageOf } from "../../server/kernel/problem-document.ts";
-import { inLanguage, isKnownIn } from "../../server/kernel/problem-words.ts";
+import { inLanguage, isKnownIn, messagesIn, openProblemWords } from "../../server/kernel/problem-words.ts";
 import { problemSentences, sources } from "./problem-sentences.ts";
 
 /** Whatever an error says, it says in German, too: who adds a sentence adds it to `locales/en/problems.json` and `locales/de/problems.json`. */
@@ -14,12 +14,6 @@ const messages = messagesIn(locales().words("en", "problems"));
 /** The key of each sentence, with `{}` for what it inserts. */
 const keys = new Map(messages.map(([key, message]) => [blank(message), key]));
 const german = (text: string) => messageAt(locales().words("de", "problems"), keys.get(text) ?? "") ?? "";
-
-function messagesIn(words: Words, prefix = ""): [key: string, message: string][] {
-  return Object.entries(words).flatMap(([name, inner]): [string, string][] =>
-    typeof inner === "string" ? [[prefix + name, inner]] : messagesIn(inner, `${prefix}${name}.`),
-  );
-}
 
 /** A message as the source has it: what is inserted becomes `{}`, and quoted braces stand alone. */
 function blank(message: string): string {
@@ -118,6 +112,30 @@ describe("German", () => {
     ["The envelope is voided: it is never sealed.", "Der Umschlag ist storniert: Er wird nie versiegelt."],
   ])("has the words that are inserted, too: %s", (english, german) => {
     expect(inLanguage("de", english)).toBe(german);
+  });
+});
+
+describe("a language that says some sentences only", () => {
+  const english = { request: { most: "At most {number} keys.", lost: "{words} was not found." }, key: "The key" };
+  const words = (language: string) =>
+    language === "fr" ? { ...english, request: { most: "{number} clés au plus.", lost: "{words} est introuvable." } } : english;
+  const { inLanguage, isKnownIn } = openProblemWords({ words });
+
+  it("says those, and knows that the others are English", () => {
+    expect(inLanguage("fr", "At most 7 keys.")).toBe("7 clés au plus.");
+    expect(inLanguage("fr", "The key was not found.")).toBe("The key est introuvable.");
+    expect(isKnownIn("fr", "The key was not found.")).toBe(true);
+    expect(inLanguage("fr", "The key")).toBe("The key");
+    expect(isKnownIn("fr", "The key")).toBe(false);
+  });
+
+  it("takes no words for a number", () => {
+    expect(isKnownIn("fr", "At most these keys.")).toBe(false);
+  });
+
+  it("has no sentence that could not be recognized", () => {
+    const plural = () => ({ most: "At most {n, plural, one {# key} other {# keys}}." });
+    expect(() => openProblemWords({ words: plural })).toThrow("most has more than plain placeholders");
   });
 });
 
