@@ -48,11 +48,7 @@ function describeHold({ held, resumed, waiting }: ManagedAnchors): string[] {
     return resumed ? [`They go on since ${resumed.at}; they were held back since ${resumed.since}.`] : [];
   const cause = held.backup === null ? "a witness holds later ones" : `this data was restored from ${held.backup}`;
   const later = held.later === null ? [] : [`A witness holds anchor ${held.later}, which this data does not know.`];
-  return [
-    `None is signed since ${held.since}: ${cause}. ${waiting} seals wait.`,
-    ...later,
-    actionFor("anchors.later"),
-  ];
+  return [`None is signed since ${held.since}: ${cause}. ${waiting} seals wait.`, ...later, actionFor("anchors.later")];
 }
 
 async function resume(context: CommandContext): Promise<number> {

@@ -85,8 +85,7 @@ export function openProblemWords({ words }: Pick<Locales, "words">): ProblemWord
   }
 
   return {
-    inLanguage: (language, sentence) =>
-      language === "en" ? sentence : (translated(language, sentence) ?? sentence),
+    inLanguage: (language, sentence) => (language === "en" ? sentence : (translated(language, sentence) ?? sentence)),
     isKnownIn: (language, sentence) => language === "en" || translated(language, sentence) !== undefined,
   };
 }

@@ -23,7 +23,9 @@ import { problemKinds } from "../../server/kernel/problem.ts";
 
 const english = locales().words("en", "findings");
 const blanks = (text: string) =>
-  parse(text, { ignoreTag: true }).flatMap((element) => ("value" in element && !isLiteralElement(element) ? element.value : []));
+  parse(text, { ignoreTag: true }).flatMap((element) =>
+    "value" in element && !isLiteralElement(element) ? element.value : [],
+  );
 
 const groupAt = (words: Words, ...path: string[]): Words =>
   path.reduce((at: Words, name) => {

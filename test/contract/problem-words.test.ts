@@ -118,7 +118,9 @@ describe("German", () => {
 describe("a language that says some sentences only", () => {
   const english = { request: { most: "At most {number} keys.", lost: "{words} was not found." }, key: "The key" };
   const words = (language: string) =>
-    language === "fr" ? { ...english, request: { most: "{number} clés au plus.", lost: "{words} est introuvable." } } : english;
+    language === "fr"
+      ? { ...english, request: { most: "{number} clés au plus.", lost: "{words} est introuvable." } }
+      : english;
   const { inLanguage, isKnownIn } = openProblemWords({ words });
 
   it("says those, and knows that the others are English", () => {

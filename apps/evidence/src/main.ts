@@ -1,7 +1,7 @@
 import "../../shared/validation/platform.ts";
 import { z } from "zod";
-import { toHex } from "../../../server/features/evidence/anchors/anchor.ts";
 import { directionOf, nameOf } from "../../../locales/translate.ts";
+import { toHex } from "../../../server/features/evidence/anchors/anchor.ts";
 import {
   type BundleReport,
   checkBundle,
@@ -201,7 +201,8 @@ function speak(): void {
   document.documentElement.lang = language;
   document.documentElement.dir = directionOf(language);
   document.title = `${page("title")} · Signet`;
-  for (const place of document.querySelectorAll<HTMLElement>("[data-word]")) place.textContent = word(place.dataset.word ?? "");
+  for (const place of document.querySelectorAll<HTMLElement>("[data-word]"))
+    place.textContent = word(place.dataset.word ?? "");
   const other = languageAfter(language);
   const button = find("language", HTMLButtonElement);
   button.textContent = nameOf(other);

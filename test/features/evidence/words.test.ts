@@ -1,9 +1,14 @@
 import { expect, test } from "vitest";
-import { evidenceWords } from "../../../server/features/evidence/verify-file.ts";
-import { type FindingCode, type FindingValues, findingText, type SayEvidence } from "../../../server/features/evidence/words.ts";
 import type Catalogue from "../../../locales/en/evidence.json";
 import { locales } from "../../../locales/read.ts";
 import { translatorOf } from "../../../locales/translate.ts";
+import { evidenceWords } from "../../../server/features/evidence/verify-file.ts";
+import {
+  type FindingCode,
+  type FindingValues,
+  findingText,
+  type SayEvidence,
+} from "../../../server/features/evidence/words.ts";
 
 const inGerman: SayEvidence = translatorOf<typeof Catalogue>(locales().words("de", "evidence"), "de");
 const say = (code: FindingCode, values: FindingValues) => findingText(evidenceWords(), code, values);
@@ -27,6 +32,8 @@ test("problems, changes and archives are said by their codes, times as the reade
   expect(say("archive-unreadable", { fault: "twice" })).toBe("The archive cannot be read: it holds a file twice.");
   expect(say("archive-unreadable", { reason: "{count}" })).toBe("The archive cannot be read: {count}.");
   const at = "2026-11-21T09:10:00.000Z";
-  expect(findingText(evidenceWords(), "timestamp-holds", { authority: "A", at }, () => "then")).toBe("A stamped it at then.");
+  expect(findingText(evidenceWords(), "timestamp-holds", { authority: "A", at }, () => "then")).toBe(
+    "A stamped it at then.",
+  );
   expect(say("timestamp-holds", { authority: null, at: null })).toBe("– stamped it at –.");
 });

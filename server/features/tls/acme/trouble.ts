@@ -1,7 +1,7 @@
 import type Catalogue from "../../../../locales/en/findings.json";
 import type { Ts } from "../../../kernel/clock.ts";
-import { OutboundError } from "../../../kernel/outbound.ts";
 import { english } from "../../../kernel/english.ts";
+import { OutboundError } from "../../../kernel/outbound.ts";
 import type { Params } from "../../health/contract.ts";
 import { AcmeError } from "./client.ts";
 import type { AcmeTrouble, ChallengeType } from "./contract.ts";
@@ -23,7 +23,15 @@ export function troubleOf(
   const { code, params } = tell(error, settings);
   const t = english<typeof Catalogue>("findings");
   const { type, details } = error instanceof AcmeError ? error : { type: null, details: [] };
-  return { at, type, code, params, message: t(`acmeTrouble.${code}.message`, params), action: t(`acmeTrouble.${code}.action`, params), details };
+  return {
+    at,
+    type,
+    code,
+    params,
+    message: t(`acmeTrouble.${code}.message`, params),
+    action: t(`acmeTrouble.${code}.action`, params),
+    details,
+  };
 }
 
 function tell(error: unknown, { directory, challenge }: Pick<AcmeSettings, "directory" | "challenge">): Told {
