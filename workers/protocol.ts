@@ -4,6 +4,7 @@
  */
 
 import type { KeyObject } from "node:crypto";
+import type { Words } from "../locales/translate.ts";
 import type { TimestampReport } from "./seal/timestamp-verify.ts";
 import type { SealReport, VerifyTrust } from "./seal/verify.ts";
 
@@ -110,8 +111,10 @@ export type CertificatePerson = {
 
 /** Everything that the certificate of completion prints; evidence.md names each line. */
 export type CertificateData = {
-  /** BCP 47; the words are English where there is no catalogue for it. */
-  locale: string;
+  /** Of the words: BCP 47. */
+  language: string;
+  /** The catalogue `certificate` in that language. */
+  words: Words;
   envelope: string;
   title: string;
   organization: string;

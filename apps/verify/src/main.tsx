@@ -1,4 +1,5 @@
 import "../../shared/start.ts";
+import type evidence from "../../../locales/en/evidence.json";
 import type verify from "../../../locales/en/verify.json";
 import { deviceLanguage, startTranslations, takeWordsFrom } from "../../shared/languages.ts";
 import { servedWords } from "../../shared/served-words.ts";
@@ -10,11 +11,12 @@ import "./verify.css";
 declare module "../../shared/i18n.ts" {
   interface Catalogues {
     verify: typeof verify;
+    evidence: typeof evidence;
   }
 }
 
 takeWordsFrom(servedWords);
 await opening(async () => {
-  await startTranslations(deviceLanguage(), ["verify"]);
+  await startTranslations(deviceLanguage(), ["verify", "evidence"]);
   show(<Verify />);
 });

@@ -3,7 +3,7 @@ import type { WordSource } from "../../../shared/languages.ts";
 
 /** The words that the console brings along, each catalogue of each language a file of its own. */
 
-const files = import.meta.glob<Words>("../../../../locales/*/{common,console}.json", { import: "default" });
+const files = import.meta.glob<Words>("../../../../locales/*/{common,console,findings}.json", { import: "default" });
 const pathOf = (language: string, name: string) => `../../../../locales/${language}/${name}.json`;
 
 export const builtWords: WordSource = {

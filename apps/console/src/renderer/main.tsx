@@ -6,6 +6,7 @@ import { RouterProvider } from "@tanstack/react-router";
 import { StrictMode, useEffect, useState } from "react";
 import { createRoot } from "react-dom/client";
 import type console from "../../../../locales/en/console.json";
+import type findings from "../../../../locales/en/findings.json";
 import { createQueryClient } from "../../../shared/api/query-client.ts";
 import { onLanguage, pageLanguage } from "../../../shared/i18n.ts";
 import { deviceLanguage, startTranslations, takeWordsFrom } from "../../../shared/languages.ts";
@@ -26,11 +27,12 @@ import { useTold } from "./shell/useTold.ts";
 declare module "../../../shared/i18n.ts" {
   interface Catalogues {
     console: typeof console;
+    findings: typeof findings;
   }
 }
 
 takeWordsFrom(builtWords);
-await startTranslations(deviceLanguage(), ["console"]);
+await startTranslations(deviceLanguage(), ["console", "findings"]);
 
 // The page has no permission to write to the clipboard itself; the shared copy fields ask for it in the usual way.
 Object.defineProperty(navigator, "clipboard", {
