@@ -15,6 +15,8 @@ export type Locales = {
   catalogues: readonly string[];
   /** The words of a catalogue, with the English ones behind each that the language lacks. */
   words: (language: string, catalogue: string) => Words;
+  /** What the files of the language say themselves, by catalogue. */
+  files: (language: string) => Readonly<Record<string, Words>>;
   /** Changes with any of the words. */
   version: () => string;
 };
@@ -47,6 +49,10 @@ export function openLocales(at: string = folder): Locales {
     languages,
     catalogues,
     words: read,
+    files: (language) =>
+      Object.fromEntries(
+        filesOf(path.join(at, language)).map((name) => [name, readWords(path.join(at, language, `${name}.json`))]),
+      ),
     version: () => {
       version ??= versionOf(languages.map((language) => path.join(at, language)));
       return version;
