@@ -1,6 +1,7 @@
+import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
-import { completed, type Words } from "./translate.ts";
+import { completed, isWords, type Words } from "./translate.ts";
 
 /** The catalogues as they lie beside this file, in a checkout and in an installed server alike: `<language>/<catalogue>.json`. */
 
@@ -14,6 +15,8 @@ export type Locales = {
   catalogues: readonly string[];
   /** The words of a catalogue, with the English ones behind each that the language lacks. */
   words: (language: string, catalogue: string) => Words;
+  /** Changes with any of the words. */
+  version: () => string;
 };
 
 /**
@@ -39,7 +42,16 @@ export function openLocales(at: string = folder): Locales {
   };
   const ownWords = (language: string, catalogue: string) =>
     filesOf(path.join(at, language)).includes(catalogue) ? readWords(path.join(at, language, `${catalogue}.json`)) : {};
-  return { languages, catalogues, words: read };
+  let version: string | undefined;
+  return {
+    languages,
+    catalogues,
+    words: read,
+    version: () => {
+      version ??= versionOf(languages.map((language) => path.join(at, language)));
+      return version;
+    },
+  };
 }
 
 let own: Locales | undefined;
@@ -59,6 +71,16 @@ export function isTag(name: string): boolean {
   }
 }
 
+function versionOf(folders: readonly string[]): string {
+  const hash = createHash("sha256");
+  for (const place of folders)
+    for (const name of filesOf(place)) {
+      const content = readFileSync(path.join(place, `${name}.json`));
+      hash.update(`${path.basename(place)}/${name} ${content.length}\n`).update(content);
+    }
+  return hash.digest("base64url").slice(0, 12);
+}
+
 function filesOf(place: string): string[] {
   return readdirSync(place)
     .filter((name) => name.endsWith(".json"))
@@ -70,13 +92,4 @@ function readWords(file: string): Words {
   const value: unknown = JSON.parse(readFileSync(file, "utf8"));
   if (!isWords(value)) throw new TypeError(`${file} holds something else than groups of texts`);
   return value;
-}
-
-function isWords(value: unknown): value is Words {
-  return (
-    typeof value === "object" &&
-    value !== null &&
-    !Array.isArray(value) &&
-    Object.values(value).every((inner) => typeof inner === "string" || isWords(inner))
-  );
 }

@@ -5,6 +5,16 @@ import { formatMessage, type Values } from "./message.ts";
 /** A catalogue: messages, in groups. */
 export type Words = { readonly [name: string]: string | Words };
 
+/** Whether something that was parsed as JSON is a catalogue. */
+export function isWords(value: unknown): value is Words {
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    !Array.isArray(value) &&
+    Object.values(value).every((inner) => typeof inner === "string" || isWords(inner))
+  );
+}
+
 /** The keys of a catalogue's messages, the groups joined by dots. */
 export type MessageKey<Catalogue> = {
   [Name in keyof Catalogue & string]: Catalogue[Name] extends string ? Name : `${Name}.${MessageKey<Catalogue[Name]>}`;

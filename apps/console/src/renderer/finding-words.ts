@@ -1,8 +1,8 @@
-import i18next from "i18next";
+import { formatMessage } from "../../../../locales/message.ts";
 import type { SetupState } from "../../../../server/features/appliance/setup-contract.ts";
-import { type Finding, fillBlanks, type Params } from "../../../../server/features/health/contract.ts";
+import type { Finding, Params } from "../../../../server/features/health/contract.ts";
 import type { AcmeTrouble } from "../../../../server/features/tls/acme/contract.ts";
-import { dateTime, pageLanguage } from "../../../shared/i18n.ts";
+import { dateTime, messageOf, pageLanguage } from "../../../shared/i18n.ts";
 import { bytes } from "./bytes.ts";
 import { quote } from "./quote.ts";
 
@@ -63,8 +63,10 @@ export function setupWords({ code, params, detail, action }: SetupState["steps"]
 
 /** @param otherwise what the appliance says itself, which may be of another version than this console */
 export function wordsOf(key: string, params: Params, otherwise: string): string {
-  const words: unknown = i18next.getResource(pageLanguage(), "console", key);
-  return typeof words === "string" ? fillBlanks(words, params, show) : quote(otherwise);
+  const message = messageOf("findings", key) ?? messageOf("console", key);
+  if (message === null) return quote(otherwise);
+  const values = Object.fromEntries(Object.entries(params).map(([name, value]) => [name, show(name, value)]));
+  return formatMessage(message, values, pageLanguage());
 }
 
 /** Blanks that are filled with what others said. */
