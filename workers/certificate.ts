@@ -1,7 +1,7 @@
 /** The certificate of completion: what is known about an envelope and its people, typeset for print. */
 import QRCode from "qrcode";
 import type Catalogue from "../locales/en/certificate.json";
-import { type MessageKey, type Translate, translatorOf } from "../locales/translate.ts";
+import { directionOf, type MessageKey, type Translate, translatorOf } from "../locales/translate.ts";
 import { monoFont } from "./fonts.ts";
 import { widthBound } from "./overlay.ts";
 import { PdfError } from "./pdf/objects.ts";
@@ -102,35 +102,40 @@ function contentOf(data: CertificateData): object {
 
 /** What the template says itself, with the fonts that it takes. */
 function ownWords(t: Say, language: string) {
+  const fonts = new Set<string>();
+  const ready = (words: string): string => {
+    const prepared = prepareText(words);
+    for (const font of prepared.fonts) fonts.add(font);
+    return prepared.text;
+  };
   const words = {
-    title: t("title"),
-    testMode: t("testMode"),
-    scan: t("scan"),
+    title: ready(t("title")),
+    testMode: ready(t("testMode")),
+    scan: ready(t("scan")),
     // The template knows the numbers.
-    page: t("page", { page: "{page}", pages: "{pages}" }),
-    notRecorded: t("notRecorded"),
-    noPicture: t("noPicture"),
-    open: t("open"),
-    verify: t("verify"),
+    page: ready(t("page", { page: "{page}", pages: "{pages}" })),
+    notRecorded: ready(t("notRecorded")),
+    noPicture: ready(t("noPicture")),
+    open: ready(t("open")),
+    verify: ready(t("verify")),
+    section: {
+      envelope: ready(t("section.envelope")),
+      revisions: ready(t("section.revisions")),
+      people: ready(t("section.people")),
+      copies: ready(t("section.copies")),
+      audit: ready(t("section.audit")),
+      seal: ready(t("section.seal")),
+      remarks: ready(t("section.remarks")),
+      verify: ready(t("section.verify")),
+    },
   };
-  const section = {
-    envelope: t("section.envelope"),
-    revisions: t("section.revisions"),
-    people: t("section.people"),
-    copies: t("section.copies"),
-    audit: t("section.audit"),
-    seal: t("section.seal"),
-    remarks: t("section.remarks"),
-    verify: t("section.verify"),
-  };
-  const texts = [...Object.values(words), ...Object.values(section)];
   return {
     ...words,
-    section,
     notRecordedEm: widthBound(words.notRecorded),
     // Typst takes the script and the region apart from it.
     language: new Intl.Locale(language).language,
-    fonts: [...new Set(texts.flatMap((text) => prepareText(text).fonts))],
+    rtl: directionOf(language) === "rtl",
+    fonts: [...fonts],
   };
 }
 
