@@ -6,7 +6,8 @@ import type { Words } from "../../locales/translate.ts";
  * one sees what was not translated, and what has no room for a longer language.
  */
 
-export const pseudoLanguage = "xx";
+/** The tag that CLDR keeps for this: English with accents. */
+export const pseudoLanguage = "en-XA";
 
 const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 const odd = Array.from("áƀçđéƒǧĥíĵķļɱñóþɋřšţúṽŵẋýžÁƁÇĐÉƑǦĤÍĴĶĻṀÑÓÞɊŘŠŢÚṼŴẊÝŽ");
