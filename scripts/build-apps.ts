@@ -8,7 +8,10 @@ const stamp = path.join(root, "dist/apps/.built");
 /** Builds the web pages unless they are newer than everything that they are made of. */
 export async function buildApps(): Promise<void> {
   const built = statSync(stamp, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-  if (built > newest(["apps", "server/features", "server/kernel", "workers/pdf", "workers/seal", "package-lock.json"]))
+  if (
+    built >
+    newest(["apps", "locales", "server/features", "server/kernel", "workers/pdf", "workers/seal", "package-lock.json"])
+  )
     return;
   console.log("building the pages");
   const started = Date.now();

@@ -9,6 +9,7 @@ const root = path.resolve(import.meta.dirname, "..");
 const sources = [
   "apps/console",
   "apps/shared",
+  "locales",
   "server/kernel",
   "server/local-client.ts",
   "server/local-contract.ts",

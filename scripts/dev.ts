@@ -4,6 +4,7 @@ import path from "node:path";
 import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
 import { createServer, type Plugin } from "vite";
+import { locales } from "../locales/read.ts";
 import { loadConfig } from "../server/config.ts";
 import { appAt } from "../server/pages/addresses.ts";
 
@@ -40,7 +41,10 @@ const pageAddresses: Plugin = {
   // The page's own files are named from its folder, which the addresses do not show.
   transformIndexHtml: {
     order: "pre",
-    handler: (html, page) => html.replaceAll('"./src/', `"${path.posix.dirname(page.path)}/src/`),
+    handler: (html, page) =>
+      html
+        .replaceAll('"./src/', `"${path.posix.dirname(page.path)}/src/`)
+        .replace("__LANGUAGES__", locales().languages.join(" ")),
   },
 };
 
@@ -55,9 +59,17 @@ const pages = await createServer({
     port: Number(values.port),
     // Everything else that the server answers itself; the pages are left to Vite.
     proxy: Object.fromEntries(
-      ["/v1", "/auth", "/.well-known", "/openapi.json", "/openapi.yaml", "/healthz", "/readyz", "/errors"].map(
-        (url) => [url, target],
-      ),
+      [
+        "/v1",
+        "/auth",
+        "/.well-known",
+        "/openapi.json",
+        "/openapi.yaml",
+        "/locales",
+        "/healthz",
+        "/readyz",
+        "/errors",
+      ].map((url) => [url, target]),
     ),
   },
 });
@@ -67,7 +79,15 @@ say(pagesLabel, `Pages with reload at ${address}`);
 
 const server: ChildProcess = spawn(
   process.execPath,
-  ["--watch", "--watch-preserve-output", "--watch-path=server", "--watch-path=workers", "server/main.ts", "serve"],
+  [
+    "--watch",
+    "--watch-preserve-output",
+    "--watch-path=server",
+    "--watch-path=workers",
+    "--watch-path=locales",
+    "server/main.ts",
+    "serve",
+  ],
   {
     cwd: root,
     env: { ...process.env, SIGNET_BASE_URL: process.env.SIGNET_BASE_URL ?? address },

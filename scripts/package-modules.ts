@@ -55,7 +55,7 @@ export type Sources = {
 
 /** Every file of ours that a running server may load, and the packages that these files name. */
 export const serverSources = (): Sources =>
-  sourcesOf([...entries, ...filesBelow("server"), ...filesBelow("workers"), "package.json"]);
+  sourcesOf([...entries, ...filesBelow("server"), ...filesBelow("workers"), ...filesBelow("locales"), "package.json"]);
 
 /** The console's three bundles are made of these. Electron is no package of theirs: they run in it. */
 export function consolePackages(): NpmPackage[] {

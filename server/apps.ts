@@ -75,7 +75,13 @@ function apply(ctx: Context, reply: PageReply): void {
 async function page(deps: Deps, ctx: Context, next: Next, inMaintenance: boolean): Promise<void> {
   const found =
     ctx.method === "GET" || ctx.method === "HEAD"
-      ? await servePage(deps, { method: ctx.method, path: ctx.path, headers: ctx.req.headers, inMaintenance })
+      ? await servePage(deps, {
+          method: ctx.method,
+          path: ctx.path,
+          query: ctx.querystring,
+          headers: ctx.req.headers,
+          inMaintenance,
+        })
       : null;
   if (!found) return next();
   ctx.state.template = "pages";

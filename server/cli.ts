@@ -44,6 +44,7 @@ const loaders: Readonly<Record<CommandName, () => Promise<Command>>> = {
   doctor: async () => (await import("./commands/doctor.ts")).doctor,
   logs: async () => (await import("./commands/logs.ts")).logs,
   "support-bundle": async () => (await import("./commands/support-bundle.ts")).supportBundle,
+  language: async () => (await import("./commands/language.ts")).language,
   completion: async () => (await import("./commands/completion.ts")).completion,
   man: async () => (await import("./commands/man.ts")).manCommand(allCommands),
 };

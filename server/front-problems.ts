@@ -4,7 +4,7 @@ import { AppError } from "./kernel/errors.ts";
 import { newId } from "./kernel/ids.ts";
 import { type ErrorCode, problemKinds } from "./kernel/problem.ts";
 import { languageOf, problemOf } from "./kernel/problem-document.ts";
-import { type Language, readersLanguage } from "./kernel/readers-language.ts";
+import { readersLanguage } from "./kernel/readers-language.ts";
 
 /** What Node refuses before a request reaches the API is answered like everything else: a problem document with an id. */
 
@@ -60,7 +60,7 @@ export function answerProblem(error: AppError, request: IncomingMessage, respons
   response.writeHead(error.status, { ...headers, vary: "accept-language" }).end(body);
 }
 
-function documentOf(error: AppError, baseUrl: string, language: Language) {
+function documentOf(error: AppError, baseUrl: string, language: string) {
   const requestId = newId("req");
   const body = JSON.stringify(problemOf(error, requestId, { baseUrl, instance: "*", language }));
   const headers = {

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { locales } from "../locales/read.ts";
 import { embedOriginOf } from "./features/signing/service.ts";
 import type { Deps } from "./kernel/deps.ts";
 import { appAt } from "./pages/addresses.ts";
@@ -6,12 +7,15 @@ import { type Assets, builtApps, openAssets } from "./pages/assets.ts";
 import { pageHeaders } from "./pages/headers.ts";
 import { askAgainSeconds, maintenancePage } from "./pages/maintenance.ts";
 import { errorPage, notBuiltPage, notFoundPage, type Setting } from "./pages/plain.ts";
+import { openWords, type ServedWords } from "./pages/words.ts";
 
-/** The web pages: the built apps, their files, and the help for error codes. Everything here is public. */
+/** The web pages: the built apps, their files and words, and the help for error codes. Everything here is public. */
 
 export type PageRequest = {
   method: string;
   path: string;
+  /** What stands behind the path, without the question mark. */
+  query?: string;
   headers: Readonly<Record<string, string | string[] | undefined>>;
   /** Nothing new is taken at present: only what proves documents is shown. */
   inMaintenance?: boolean;
@@ -19,6 +23,12 @@ export type PageRequest = {
 export type PageResponse = { status: number; headers: Record<string, string>; body: Uint8Array | null };
 
 let built: Assets | undefined;
+let opened: ServedWords | undefined;
+
+function servedWords(): ServedWords {
+  opened ??= openWords(locales());
+  return opened;
+}
 
 /**
  * Answers a request for a page or a file of the web apps.
@@ -30,13 +40,17 @@ export async function servePage(deps: Pick<Deps, "db">, request: PageRequest): P
   built ??= openAssets(builtApps);
   const response = (await respond(deps, request, built)) ?? nothingHere(request, built);
   if (!response) return null;
-  const headers = { ...response.headers, "content-length": String(response.body?.byteLength ?? 0) };
+  // What was not modified says nothing of its length (RFC 9110 §8.6).
+  const length = response.status === 304 ? {} : { "content-length": String(response.body?.byteLength ?? 0) };
+  const headers = { ...response.headers, ...length };
   return { ...response, headers, body: request.method === "HEAD" ? null : response.body };
 }
 
 async function respond(deps: Pick<Deps, "db">, request: PageRequest, assets: Assets): Promise<PageResponse | null> {
   const { path } = request;
   if (path.startsWith("/assets/")) return assetResponse(assets, path.slice(1), headerOf(request, "accept-encoding"));
+  const words = /^\/locales\/([\w-]+)\/([\w-]+)\.json$/.exec(path);
+  if (words) return wordsResponse(request, words[1] ?? "", words[2] ?? "");
   const error = /^\/errors\/([a-z-]{1,64})$/.exec(path)?.[1];
   if (error !== undefined) return plainResponse(assets, 200, (setting) => errorPage(error, setting));
   const found = appAt(path);
@@ -57,7 +71,7 @@ const alwaysOpen: ReadonlySet<string> = new Set(["verify", "docs"]);
 /** A page for people where there is none; programs, and everybody who calls an operation, get the API's own answer. */
 function nothingHere(request: PageRequest, assets: Assets): PageResponse | null {
   const forPeople =
-    headerOf(request, "accept").includes("text/html") && !/^\/(v1|auth|assets)(\/|$)/.test(request.path);
+    headerOf(request, "accept").includes("text/html") && !/^\/(v1|auth|assets|locales)(\/|$)/.test(request.path);
   return forPeople ? plainResponse(assets, 404, notFoundPage) : null;
 }
 
@@ -85,6 +99,37 @@ async function assetResponse(assets: Assets, name: string, acceptEncoding: strin
   };
 }
 
+/** The words of one catalogue, English where the language has none of its own. */
+async function wordsResponse(request: PageRequest, language: string, catalogue: string): Promise<PageResponse | null> {
+  const found = await servedWords().read(language, catalogue);
+  if (!found) return null;
+  const headers = {
+    etag: found.etag,
+    // Whoever names another version, or none, asks again each time.
+    "cache-control": request.query === `v=${locales().version()}` ? "public, max-age=31536000, immutable" : "no-cache",
+    vary: "accept-encoding",
+  };
+  if (
+    headerOf(request, "if-none-match")
+      .split(/\s*,\s*/)
+      .includes(found.etag)
+  )
+    return { status: 304, headers, body: null };
+  const takesBrotli = /(^|[\s,])br\s*(,|$)/i.test(headerOf(request, "accept-encoding"));
+  return {
+    status: 200,
+    headers: {
+      ...headers,
+      "content-type": "application/json",
+      "x-content-type-options": "nosniff",
+      "cross-origin-resource-policy": "same-origin",
+      "referrer-policy": "no-referrer",
+      ...(takesBrotli && { "content-encoding": "br" }),
+    },
+    body: takesBrotli ? found.brotli : found.json,
+  };
+}
+
 const newNonce = () => randomBytes(18).toString("base64");
 const utf8 = new TextEncoder();
 
@@ -102,6 +147,11 @@ async function appResponse(assets: Assets, app: string, embedOrigin: string | nu
   const index = await assets.read(`${app}/index.html`, "");
   if (!index) return plainResponse(assets, 503, notBuiltPage);
   const nonce = newNonce();
-  const html = new TextDecoder().decode(index.bytes).replaceAll("__NONCE__", nonce);
+  const { languages, version } = locales();
+  const html = new TextDecoder()
+    .decode(index.bytes)
+    .replaceAll("__NONCE__", nonce)
+    .replace("__LANGUAGES__", languages.join(" "))
+    .replace("__WORDS__", version());
   return { status: 200, headers: pageHeaders(nonce, embedOrigin), body: utf8.encode(html) };
 }

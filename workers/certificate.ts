@@ -1,7 +1,7 @@
 /** The certificate of completion: what is known about an envelope and its people, typeset for print. */
 import QRCode from "qrcode";
-import { de } from "./catalogues/de.ts";
-import { type CertificateWords, en } from "./catalogues/en.ts";
+import type Catalogue from "../locales/en/certificate.json";
+import { directionOf, type MessageKey, type Translate, translatorOf } from "../locales/translate.ts";
 import { monoFont } from "./fonts.ts";
 import { widthBound } from "./overlay.ts";
 import { PdfError } from "./pdf/objects.ts";
@@ -19,6 +19,7 @@ type Text = {
   /** A bound of its width on one line, in ems; null when there is none. */
   em: number | null;
 } | null;
+type Say = Translate<typeof Catalogue>;
 type Line = { label: Text; value: Text; mono: boolean };
 
 const MAX_PEOPLE = 500;
@@ -66,10 +67,10 @@ function pictureFault(bytes: Uint8Array): string | null {
 }
 
 function contentOf(data: CertificateData): object {
-  const words = wordsFor(data.locale);
-  const line = lineIn(words);
+  const t: Say = translatorOf(data.words, data.language);
+  const line = lineIn(t);
   return {
-    words: { ...words, notRecordedEm: widthBound(words.notRecorded), language: words === de ? "de" : "en" },
+    words: ownWords(t, data.language),
     page: paper(data.pageSize),
     date: [...data.completedAt.matchAll(/\d+/g)].slice(0, 6).map((part) => Number(part[0])),
     testMode: data.testMode,
@@ -80,63 +81,102 @@ function contentOf(data: CertificateData): object {
       line("document", data.title),
       line("organization", data.organization),
       line("envelope", data.envelope, true),
-      line("template", fill(words.version, { template: apart(data.template), version: data.templateVersion })),
+      line("template", t("version", { template: apart(data.template), version: data.templateVersion })),
       line("created", time(data.createdAt)),
       line("completed", time(data.completedAt)),
     ],
     revisions: data.revisions.map(({ after, sha256 }) =>
-      labelled(after === null ? words.original : fill(words.after, { name: apart(after) }), sha256, true),
+      labelled(after === null ? t("original") : t("after", { name: apart(after) }), sha256, true),
     ),
-    people: data.people.map((person, index) => personContent(person, index, words)),
+    people: data.people.map((person, index) => personContent(person, index, t)),
     copies: [
       ...data.cc.map((person) => line("copy", named(person))),
       ...data.viewers.map((person) => line("viewer", named(person))),
     ],
     audit: [line("entries", String(data.audit.length)), line("head", data.audit.headHash, true)],
-    seal: sealLines(data.seal, words),
-    remarks: remarksOf(data, words).map((remark) => text(remark, [], true)),
+    seal: sealLines(data.seal, t),
+    remarks: remarksOf(data, t).map((remark) => text(remark, [], true)),
     verifyUrl: text(data.verifyUrl, [], true),
   };
 }
 
-function sealLines({ made, ...seal }: CertificateSeal, words: CertificateWords): Line[] {
-  const line = lineIn(words);
-  const authority = seal.internalTime ? fill(words.internal, { authority: seal.authority }) : seal.authority;
+/** What the template says itself, with the fonts that it takes. */
+function ownWords(t: Say, language: string) {
+  const fonts = new Set<string>();
+  const ready = (words: string): string => {
+    const prepared = prepareText(words);
+    for (const font of prepared.fonts) fonts.add(font);
+    return prepared.text;
+  };
+  const words = {
+    title: ready(t("title")),
+    testMode: ready(t("testMode")),
+    scan: ready(t("scan")),
+    // The template knows the numbers.
+    page: ready(t("page", { page: "{page}", pages: "{pages}" })),
+    notRecorded: ready(t("notRecorded")),
+    noPicture: ready(t("noPicture")),
+    open: ready(t("open")),
+    verify: ready(t("verify")),
+    section: {
+      envelope: ready(t("section.envelope")),
+      revisions: ready(t("section.revisions")),
+      people: ready(t("section.people")),
+      copies: ready(t("section.copies")),
+      audit: ready(t("section.audit")),
+      seal: ready(t("section.seal")),
+      remarks: ready(t("section.remarks")),
+      verify: ready(t("section.verify")),
+    },
+  };
+  return {
+    ...words,
+    notRecordedEm: widthBound(words.notRecorded),
+    // Typst takes the script and the region apart from it.
+    language: new Intl.Locale(language).language,
+    rtl: directionOf(language) === "rtl",
+    fonts: [...fonts],
+  };
+}
+
+function sealLines({ made, ...seal }: CertificateSeal, t: Say): Line[] {
+  const line = lineIn(t);
+  const authority = seal.internalTime ? t("internal", { authority: seal.authority }) : seal.authority;
   const sure = made === null ? seal.goal === "B-T" : made.level === seal.goal;
-  const level = sure ? words.reached : made === null ? words.goal : words.lowered;
+  const level = sure ? "reached" : made === null ? "goal" : "lowered";
   return [
     line("sealedBy", seal.subject),
     line("certificateHash", seal.certificateSha256, true),
     line("keyHash", seal.keySha256, true),
-    line("level", fill(level, { level: made?.level ?? seal.goal, goal: seal.goal })),
+    line("level", t(level, { level: made?.level ?? seal.goal, goal: seal.goal })),
     line("timeSource", authority),
     line("sealing", time(seal.beganAt)),
-    line("stamped", made === null ? words.stampedLater : time(made.stampedAt)),
+    line("stamped", made === null ? t("stampedLater") : time(made.stampedAt)),
     ...(made?.archivedAt ? [line("archived", time(made.archivedAt))] : []),
     ...(made === null ? [] : [line("sealedHash", made.documentSha256, true)]),
   ];
 }
 
-function remarksOf({ remarks, seal }: CertificateData, words: CertificateWords): string[] {
+function remarksOf({ remarks, seal }: CertificateData, t: Say): string[] {
   const lowered = seal.made !== null && seal.made.level !== seal.goal ? seal.made.level : null;
   return [
     ...remarks.map((remark) => {
-      if (remark.code !== "reassigned") return words.remark[remark.code];
+      if (remark.code !== "reassigned") return t(`remark.${remark.code}`);
       const { from, to, at, reason } = remark;
-      const blanks = { from: named(from), to: named(to), at: time(at) ?? at, reason: apart(reason) };
-      return fill(words.remark.reassigned, blanks);
+      const values = { from: named(from), to: named(to), at: time(at) ?? at, reason: apart(reason) };
+      return t("remark.reassigned", values);
     }),
-    ...(lowered === null ? [] : [fill(words.remark.raised, { level: lowered, goal: seal.goal })]),
+    ...(lowered === null ? [] : [t("remark.raised", { level: lowered, goal: seal.goal })]),
   ];
 }
 
-function personContent(person: CertificatePerson, index: number, words: CertificateWords) {
-  const line = lineIn(words);
+function personContent(person: CertificatePerson, index: number, t: Say) {
+  const line = lineIn(t);
   const done = person.kind === "countersigner" ? "countersigned" : "signed";
   const unchecked = person.verification === "none" || person.verification === "automatic";
   const lines = [
-    line("check", words.verification[person.verification]),
-    line("confirmed", unchecked ? words.notRequired : time(person.verifiedAt)),
+    line("check", t(`verification.${person.verification}`)),
+    line("confirmed", unchecked ? t("notRequired") : time(person.verifiedAt)),
     line("sent", time(person.sentAt)),
     line("viewed", time(person.viewedAt)),
     line("consented", time(person.consentedAt)),
@@ -148,28 +188,22 @@ function personContent(person: CertificatePerson, index: number, words: Certific
     line("device", shorten(person.userAgent)),
     line("consent", person.consentSha256, true),
     ...person.attachments.flatMap((file) => [
-      labelled(fill(words.attachment, { size: bytes(file.size, words) }), file.filename),
+      labelled(t("attachment", { size: bytes(file.size, t) }), file.filename),
       line("attachmentHash", file.sha256, true),
     ]),
   ];
   const typed = person.signatureText;
-  const order = fill(words.order, { order: person.order });
+  const order = t("order", { order: person.order });
   return {
     name: text(person.name, [], true),
     email: text(person.email, [], true),
-    role: text(`${apart(person.role)} · ${words.kind[person.kind]} · ${order}`, [], true),
+    role: text(`${apart(person.role)} · ${t(`kind.${person.kind}`)} · ${order}`, [], true),
     lines,
     wide,
     picture: person.signatureImage ? signatureFile(index, person.signatureImage) : null,
     typed: typed ? text(typed.text, [typed.font]) : null,
   };
 }
-
-/** The catalogue of the language itself, English for those that have none. */
-const wordsFor = (locale: string): CertificateWords => (/^de(-|$)/i.test(locale) ? de : en);
-
-const fill = (words: string, blanks: Record<string, string | number>): string =>
-  words.replace(/\{(\w+)\}/g, (whole, name: string) => String(blanks[name] ?? whole));
 
 /** Somebody's own words in a sentence of ours: in a bidirectional isolate (UAX #9 §2.4), so that they turn nothing around them. */
 const apart = (words: string): string => (runsLeft(words) ? `\u2068${withoutBidi(words)}\u2069` : words);
@@ -190,14 +224,10 @@ function labelled(label: string, value: string | null, mono = false): Line {
   };
 }
 
-type Label = {
-  [Key in keyof CertificateWords]: CertificateWords[Key] extends string ? Key : never;
-}[keyof CertificateWords];
-
 const lineIn =
-  (words: CertificateWords) =>
-  (label: Label, value: string | null, mono = false): Line =>
-    labelled(words[label], value, mono);
+  (t: Say) =>
+  (label: MessageKey<typeof Catalogue>, value: string | null, mono = false): Line =>
+    labelled(t(label), value, mono);
 
 const named = ({ name, email }: CertificateName): string =>
   name === null ? apart(email) : `${apart(name)} <${apart(email)}>`;
@@ -208,8 +238,8 @@ function time(at: string | null): string | null {
   return parts ? `${parts[1]} ${parts[2]} UTC` : at;
 }
 
-function bytes(size: number, words: CertificateWords): string {
-  if (size < 1000) return fill(words.bytes, { size });
+function bytes(size: number, t: Say): string {
+  if (size < 1000) return t("bytes", { size });
   return size < 1_000_000 ? `${(size / 1000).toFixed(1)} kB` : `${(size / 1_000_000).toFixed(1)} MB`;
 }
 

@@ -5,6 +5,7 @@
  */
 
 import type { KeyObject } from "node:crypto";
+import type { Words } from "../locales/translate.ts";
 import type { TimestampReport } from "./seal/timestamp-verify.ts";
 import type { SealReport, VerifyTrust } from "./seal/verify.ts";
 
@@ -114,8 +115,10 @@ export type CertificatePerson = {
 
 /** Everything that the certificate of completion prints; evidence.md names each line. */
 export type CertificateData = {
-  /** BCP 47; the words are English where there is no catalogue for it. */
-  locale: string;
+  /** Of the words: BCP 47. */
+  language: string;
+  /** The catalogue `certificate` in that language. */
+  words: Words;
   envelope: string;
   title: string;
   organization: string;
@@ -273,7 +276,7 @@ type MayHoldKey<T> = unknown extends T
   ? true
   : T extends KeyObject | CryptoKey | ((...given: never[]) => unknown)
     ? true
-    : T extends string | number | bigint | boolean | null | undefined | Uint8Array
+    : T extends string | number | bigint | boolean | null | undefined | Uint8Array | Words
       ? false
       : T extends readonly (infer Element)[]
         ? MayHoldKey<Element>

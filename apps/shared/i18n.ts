@@ -1,102 +1,66 @@
-import i18next from "i18next";
-import type access from "./catalogue/en/access.json";
-import common from "./catalogue/en/common.json" with { type: "json" };
-import type console from "./catalogue/en/console.json";
-import type docs from "./catalogue/en/docs.json";
-import type envelopes from "./catalogue/en/envelopes.json";
-import type send from "./catalogue/en/send.json";
-import type settings from "./catalogue/en/settings.json";
-import type shell from "./catalogue/en/shell.json";
-import type sign from "./catalogue/en/sign.json";
-import type templates from "./catalogue/en/templates.json";
-import type verify from "./catalogue/en/verify.json";
-import type view from "./catalogue/en/view.json";
+import type common from "../../locales/en/common.json";
+import { directionOf, messageAt, type Translate, translatorOf, type Words } from "../../locales/translate.ts";
 
-/** The catalogues of the pages; English is the one that every other language is checked against. */
-export type Catalogues = {
+/** The words of the pages, as they are shown. `languages.ts` loads them. */
+
+/**
+ * The catalogues of the pages by name, as English has them. Each page adds its own, by `declare module`, where it begins to speak
+ * from it.
+ */
+export interface Catalogues {
   common: typeof common;
-  console: typeof console;
-  sign: typeof sign;
-  verify: typeof verify;
-  docs: typeof docs;
-  view: typeof view;
-  access: typeof access;
-  shell: typeof shell;
-  envelopes: typeof envelopes;
-  send: typeof send;
-  templates: typeof templates;
-  settings: typeof settings;
-};
+}
+export type CatalogueName = keyof Catalogues;
 
-declare module "i18next" {
-  interface CustomTypeOptions {
-    defaultNS: "common";
-    resources: Catalogues;
-  }
+let language = "en";
+/** By language and catalogue; they stay when the language changes. */
+const loaded = new Map<string, Words>();
+const listeners = new Set<() => void>();
+
+/** Takes in the words of one catalogue. */
+export function addWords(of: string, name: CatalogueName, words: Words): void {
+  loaded.set(`${of}/${name}`, words);
 }
 
-const rightToLeft = /^(ar|fa|he|ur|ps|yi|dv|ckb|ug)(-|$)/;
+/** Whether the words of a catalogue are there. */
+export const hasWords = (of: string, name: CatalogueName) => loaded.has(`${of}/${name}`);
 
-type Names = keyof Catalogues;
-
-/** Loads the page's own catalogues beside the common one and sets language and direction of the document. */
-export function startTranslations<N extends Exclude<Names, "common">>(
-  pages: Pick<Catalogues, N>,
-  language = "en",
-  words: { common: object } & Record<N, object> = { common, ...pages },
-): void {
-  void i18next.init({
-    lng: language,
-    fallbackLng: "en",
-    ns: ["common", ...Object.keys(pages)],
-    defaultNS: "common",
-    resources: { en: { common, ...pages }, ...(language === "en" ? {} : { [language]: words }) },
-    // React escapes.
-    interpolation: { escapeValue: false },
-    initAsync: false,
-  });
-  setDirection(language);
-}
-
-/** Brings the words of one catalogue in. */
-export function addCatalogue(language: string, name: Names, words: object): void {
-  i18next.addResourceBundle(language, name, words);
-}
-
-/** Changes the language of the document; what is on the page must be drawn anew. */
-export async function setLanguage(language: string): Promise<void> {
-  await i18next.changeLanguage(language);
-  setDirection(language);
+/** Sets the language of the document; what is on the page must be drawn anew. */
+export function setLanguage(chosen: string): void {
+  language = chosen;
+  document.documentElement.lang = chosen;
+  document.documentElement.dir = directionOf(chosen);
+  for (const listener of listeners) listener();
 }
 
 /** Calls back after each change of the language. */
 export function onLanguage(listener: () => void): () => void {
-  i18next.on("languageChanged", listener);
-  return () => i18next.off("languageChanged", listener);
+  listeners.add(listener);
+  return () => listeners.delete(listener);
 }
 
-function setDirection(language: string): void {
-  document.documentElement.lang = language;
-  document.documentElement.dir = rightToLeft.test(language) ? "rtl" : "ltr";
+/** The translate function of one catalogue, in the language that is shown when it is called. */
+export function translator<N extends CatalogueName>(name: N): Translate<Catalogues[N]> {
+  return (key, values) => translatorOf<Catalogues[N]>(wordsOf(name), language)(key, values);
 }
 
-/** The translate function bound to one catalogue, with the common one behind it. */
-export function translator<N extends Names>(page: N) {
-  return i18next.getFixedT(null, page);
-}
+/** The message at a key that only the run time knows, as it is written; null when the catalogue has none. */
+export const messageOf = (name: CatalogueName, key: string): string | null => messageAt(wordsOf(name), key);
+
+const wordsOf = (name: CatalogueName): Words => loaded.get(`${language}/${name}`) ?? {};
 
 /** Language of the page, for Intl. */
-export const pageLanguage = () => i18next.language;
+export const pageLanguage = () => language;
 
 /** The short name of a time zone, by default the browser's, as it is at the moment: "CET", "GMT+9". */
 export function zoneName(at: Date, timeZone?: string): string {
-  const parts = new Intl.DateTimeFormat(i18next.language, { timeZone, timeZoneName: "short" }).formatToParts(at);
+  const parts = new Intl.DateTimeFormat(language, { timeZone, timeZoneName: "short" }).formatToParts(at);
   return parts.find(({ type }) => type === "timeZoneName")?.value ?? "";
 }
 
 /** A moment as people read it, with the name of its time zone: the browser's unless given. */
 export function dateTime(ts: string, timeZone?: string): string {
   const at = new Date(ts);
-  const format = new Intl.DateTimeFormat(i18next.language, { dateStyle: "long", timeStyle: "short", timeZone });
+  const format = new Intl.DateTimeFormat(language, { dateStyle: "long", timeStyle: "short", timeZone });
   return `${format.format(at)} ${zoneName(at, timeZone)}`;
 }

@@ -4,7 +4,7 @@ import {
   type ManagedAnchors,
   resumeAnchors,
 } from "../features/evidence/anchors/managed-contract.ts";
-import { findingTexts } from "../features/health/finding-texts.ts";
+import { actionFor } from "../features/health/service.ts";
 import { type Command, type CommandContext, print, table, UsageError } from "./command.ts";
 import { entryOf } from "./list.ts";
 import { runningOrHere } from "./with-appliance.ts";
@@ -48,11 +48,7 @@ function describeHold({ held, resumed, waiting }: ManagedAnchors): string[] {
     return resumed ? [`They go on since ${resumed.at}; they were held back since ${resumed.since}.`] : [];
   const cause = held.backup === null ? "a witness holds later ones" : `this data was restored from ${held.backup}`;
   const later = held.later === null ? [] : [`A witness holds anchor ${held.later}, which this data does not know.`];
-  return [
-    `None is signed since ${held.since}: ${cause}. ${waiting} seals wait.`,
-    ...later,
-    findingTexts["anchors.later"].action,
-  ];
+  return [`None is signed since ${held.since}: ${cause}. ${waiting} seals wait.`, ...later, actionFor("anchors.later")];
 }
 
 async function resume(context: CommandContext): Promise<number> {

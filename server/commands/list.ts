@@ -199,6 +199,10 @@ const entries = {
     summary: "gather what somebody who helps needs to see, without secrets, documents and names, as a ZIP file",
     options: { out: text, show: flag },
   },
+  language: {
+    summary: "add a language to pages, mails and certificates, or what is new in one: files to translate",
+    options: { folder: text },
+  },
   completion: {
     summary: "print what makes a shell complete the commands, verbs and options of signet",
     verbs: ["bash", "zsh", "fish"],

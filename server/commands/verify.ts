@@ -6,6 +6,7 @@ import type { Pins } from "../features/evidence/bundle/check.ts";
 import { ZipError } from "../features/evidence/bundle/zip.ts";
 import type { Step } from "../features/evidence/verify.ts";
 import {
+  evidenceWords,
   type FileReport,
   ownEvidence,
   remoteEvidence,
@@ -78,7 +79,10 @@ async function checkOne(context: CommandContext, file: string, checker: Checker)
 /** Of one of many files: the others are checked all the same. */
 function unreadable(error: unknown): { code: string; detail: string } | null {
   if (error instanceof ZipError)
-    return { code: `archive-${error.fault}`, detail: `no evidence bundle: ${error.message}` };
+    return {
+      code: `archive-${error.fault}`,
+      detail: `no evidence bundle: ${evidenceWords()(`archive.${error.fault}`)}`,
+    };
   const code = error instanceof Error && "code" in error ? error.code : null;
   if (code === "ENOENT") return { code: "no-such-file", detail: "there is no such file" };
   if (code === "EISDIR") return { code: "is-a-folder", detail: "it is a folder" };

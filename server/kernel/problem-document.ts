@@ -1,17 +1,16 @@
 import type { AppError } from "./errors.ts";
 import { type Problem, problemKinds } from "./problem.ts";
 import { inLanguage, isKnownIn } from "./problem-words.ts";
-import type { Language } from "./readers-language.ts";
 
 export type About = {
   baseUrl: string;
   /** The template of the route, or `*`. */
   instance: string;
-  language: Language;
+  language: string;
 };
 
 /** The reader's language when all that the error says is known in it, else English. */
-export function languageOf({ code, message, options }: AppError, wanted: Language): Language {
+export function languageOf({ code, message, options }: AppError, wanted: string): string {
   const errors = options.errors ?? [];
   // What a template says of its own pattern is in the words of its author.
   const own = new Set(errors.filter((one) => one.code === "pattern").map((one) => one.detail));

@@ -1,86 +1,130 @@
-import { de } from "./problem-words-de.ts";
-import type { Language } from "./readers-language.ts";
+import {
+  isArgumentElement,
+  isLiteralElement,
+  type MessageFormatElement,
+  parse,
+} from "@formatjs/icu-messageformat-parser";
+import { formatMessage } from "../../locales/message.ts";
+import { type Locales, locales } from "../../locales/read.ts";
+import { messageAt, type Words } from "../../locales/translate.ts";
 
 /**
- * What errors say, in the reader's language. The English sentence is the key, as it stands where the error is made: nobody writes
- * a sentence twice, and an error with a sentence that has no translation is told in English. `{}` stands for what an error inserts.
+ * What errors say, in the reader's language. The English sentence stands where the error is made, and once more in
+ * `locales/en/problems.json`, by which its translation is found: an error with a sentence that has none is told in English.
  */
+export type ProblemWords = {
+  /** @example inLanguage("de", "At most 5 characters.") === "Höchstens 5 Zeichen." */
+  inLanguage: (language: string, sentence: string) => string;
+  /** Whether the sentence can be told in the language. */
+  isKnownIn: (language: string, sentence: string) => boolean;
+};
 
+let own: ProblemWords | undefined;
+
+function ownWords(): ProblemWords {
+  own ??= openProblemWords(locales());
+  return own;
+}
+
+/** The sentence in the language, in English where that has no words for it. */
+export const inLanguage: ProblemWords["inLanguage"] = (language, sentence) => ownWords().inLanguage(language, sentence);
+export const isKnownIn: ProblemWords["isKnownIn"] = (language, sentence) => ownWords().isKnownIn(language, sentence);
+
+const catalogue = "problems";
 /** A longer text holds what the caller sent, and is not worth the search. */
 const longest = 400;
 
-/** Those whose inserted parts are our own words, or a list of them. Everywhere else they are somebody's, and stay as they are. */
-const insertsWords: ReadonlySet<string> = new Set([
-  "Expected {}, got {}.",
-  "This type is not accepted here: got {}.",
-  "{} was not found.",
-  "The envelope is {}: it is never sealed.",
-  "The PDF contains {}. Documents with such content are not accepted here.",
-  "The PDF is too complex to be handled safely: {}.",
-  "The PDF is damaged and could not be repaired: {}.",
-  "The document could not be rendered. {}",
-  "nothing can be drawn on it: {}",
-  "it cannot be sealed: {}",
-  "{} at byte {}",
-]);
-/** Those that insert a number: with anything else it is another sentence. */
-const insertsNumber = /^At (most|least) /;
+/** A sentence of the catalogue with something inserted. */
+type Pattern = { key: string; parts: RegExp; names: string[]; weight: number };
+type Found = { key: string; values: Readonly<Record<string, string>> };
 
-type Pattern = { parts: RegExp; translation: string; words: boolean };
-const whole = new Map<string, string>();
-const patterns: Pattern[] = [];
-for (const [english, translation] of Object.entries(de)) {
-  if (!english.includes("{}")) whole.set(english, translation);
-  else {
-    const source = english
-      .split("{}")
-      .map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&"))
-      .join(insertsNumber.test(english) ? "(-?[0-9][0-9.]*)" : "(.+?)");
-    patterns.push({ parts: new RegExp(`^${source}$`, "s"), translation, words: insertsWords.has(english) });
+/** @throws TypeError when an English message has more than plain placeholders */
+export function openProblemWords({ words }: Pick<Locales, "words">): ProblemWords {
+  const { whole, patterns } = sentencesOf(words("en", catalogue));
+
+  function translated(language: string, sentence: string): string | undefined {
+    if (sentence.length > longest) return undefined;
+    return said(language, find(sentence)) ?? reason(language, sentence);
   }
-}
 
-/** @example inLanguage("de", "At most 5 characters.") === "Höchstens 5 Zeichen." */
-export function inLanguage(language: Language, sentence: string): string {
-  return language === "en" ? sentence : (translated(sentence) ?? sentence);
-}
-
-/** Whether the sentence can be told in the language. */
-export function isKnownIn(language: Language, sentence: string): boolean {
-  return language === "en" || translated(sentence) !== undefined;
-}
-
-function translated(sentence: string): string | undefined {
-  if (sentence.length > longest) return undefined;
-  return found(sentence) ?? reason(sentence);
-}
-
-function found(text: string): string | undefined {
-  const known = whole.get(text);
-  if (known !== undefined) return known;
-  for (const { parts, translation, words } of patterns) {
-    const match = parts.exec(text);
-    if (!match) continue;
-    let index = 0;
-    return translation.replaceAll("{}", () => {
-      index += 1;
-      const part = match[index] ?? "";
-      return words ? ours(part) : part;
-    });
+  function find(text: string): Found | undefined {
+    const key = whole.get(text);
+    if (key !== undefined) return { key, values: {} };
+    for (const { key, parts, names } of patterns) {
+      const match = parts.exec(text);
+      if (match) return { key, values: Object.fromEntries(names.map((name, index) => [name, match[index + 1] ?? ""])) };
+    }
+    return undefined;
   }
-  return undefined;
+
+  /** Undefined where the language has no words of its own for it. */
+  function said(language: string, found: Found | undefined): string | undefined {
+    if (!found) return undefined;
+    const message = messageAt(words(language, catalogue), found.key);
+    if (message === null || message === messageAt(words("en", catalogue), found.key)) return undefined;
+    const values = Object.entries(found.values).map(([name, value]) => [
+      name,
+      isOurs(name) ? ours(language, value) : value,
+    ]);
+    return formatMessage(message, Object.fromEntries(values), language);
+  }
+
+  /** What stands behind a colon elsewhere, as a sentence of its own. */
+  function reason(language: string, sentence: string): string | undefined {
+    if (!sentence.endsWith(".")) return undefined;
+    const told = said(language, find(sentence.slice(0, 1).toLowerCase() + sentence.slice(1, -1)));
+    return told && `${told.slice(0, 1).toUpperCase()}${told.slice(1)}.`;
+  }
+
+  function ours(language: string, part: string): string {
+    const each = (one: string): string => {
+      const key = whole.get(one);
+      return (key === undefined ? undefined : said(language, { key, values: {} })) ?? one;
+    };
+    return translated(language, part) ?? part.split(", ").map(each).join(", ");
+  }
+
+  return {
+    inLanguage: (language, sentence) => (language === "en" ? sentence : (translated(language, sentence) ?? sentence)),
+    isKnownIn: (language, sentence) => language === "en" || translated(language, sentence) !== undefined,
+  };
 }
 
-/** What stands behind a colon elsewhere, as a sentence of its own. */
-function reason(sentence: string): string | undefined {
-  if (!sentence.endsWith(".")) return undefined;
-  const told = found(sentence.slice(0, 1).toLowerCase() + sentence.slice(1, -1));
-  return told && `${told.slice(0, 1).toUpperCase()}${told.slice(1)}.`;
+/** Those that stand alone, by their text; and the others, the one first that says most itself. */
+function sentencesOf(english: Words): { whole: ReadonlyMap<string, string>; patterns: readonly Pattern[] } {
+  const whole = new Map<string, string>();
+  const patterns: Pattern[] = [];
+  for (const [key, message] of messagesIn(english)) {
+    const elements = parse(message, { ignoreTag: true });
+    if (elements.every(isLiteralElement)) whole.set(formatMessage(message, {}, "en"), key);
+    else patterns.push(patternOf(key, elements));
+  }
+  return { whole, patterns: patterns.sort((a, b) => b.weight - a.weight) };
 }
 
-const ours = (part: string): string =>
-  translated(part) ??
-  part
-    .split(", ")
-    .map((one) => whole.get(one) ?? one)
-    .join(", ");
+/** Each message of a catalogue with its dotted key. */
+export function messagesIn(words: Words, prefix = ""): [key: string, message: string][] {
+  return Object.entries(words).flatMap(([name, inner]): [string, string][] =>
+    typeof inner === "string" ? [[prefix + name, inner]] : messagesIn(inner, `${prefix}${name}.`),
+  );
+}
+
+function patternOf(key: string, elements: readonly MessageFormatElement[]): Pattern {
+  const names: string[] = [];
+  let weight = 0;
+  const source = elements.map((element) => {
+    if (isLiteralElement(element)) {
+      weight += element.value.length;
+      return element.value.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
+    }
+    if (!isArgumentElement(element)) throw new TypeError(`${catalogue}.json: ${key} has more than plain placeholders`);
+    names.push(element.value);
+    return isNumber(element.value) ? "(-?[0-9][0-9.]*)" : "(.+?)";
+  });
+  return { key, parts: new RegExp(`^${source.join("")}$`, "s"), names, weight };
+}
+
+/** Placeholders of this name take a number: with anything else it is another sentence. */
+const isNumber = (name: string): boolean => name.startsWith("number");
+/** Those of this name take words of ours, or a list of them. All others take somebody else's, which stay as they are. */
+const isOurs = (name: string): boolean => name.startsWith("words");

@@ -1,3 +1,4 @@
+import { directionOf } from "../../locales/translate.ts";
 import { type ErrorCode, problemKinds } from "../kernel/problem.ts";
 
 /** The pages that need no script: the help for each error code and what is shown where there is nothing. */
@@ -38,7 +39,7 @@ export type Setting = {
 export function page(title: string, setting: Setting, body: string): string {
   const { nonce, faces, language = "en", refreshSeconds } = setting;
   return `<!doctype html>
-<html lang="${language}">
+<html lang="${language}"${directionOf(language) === "rtl" ? ' dir="rtl"' : ""}>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -107,7 +108,7 @@ export function errorPage(code: string, setting: Setting): string | null {
 }
 
 /** Escapes for HTML; what stands between backticks becomes code. */
-function marked(text: string): string {
+export function marked(text: string): string {
   const escapes: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
   return text.replace(/[&<>"]/g, (character) => escapes[character] ?? "").replace(/`([^`]+)`/g, "<code>$1</code>");
 }

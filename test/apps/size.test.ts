@@ -57,11 +57,17 @@ test.each([
   expect(loaded).toBeLessThan(limit);
 });
 
-test("the sign-in loads nothing of the workspace, and one language", () => {
+test("the sign-in loads nothing of the workspace, and words of no language", () => {
   const graph = graphOf(entries());
   for (const page of ["Workspace", "EnvelopesPage", "SendPage", "TemplatePage"])
     expect(graph).not.toContain(chunkOf(page));
   const all = [...graph].map((name) => readFileSync(path.join(assets, name), "utf8")).join("\n");
-  expect(all).not.toContain("Schließen");
-  expect(all).not.toContain("Signatures that stand up to every question.");
+  for (const language of ["en", "de"]) {
+    const { skipToContent } = JSON.parse(readFileSync(path.join("locales", language, "common.json"), "utf8"));
+    const { aside } = JSON.parse(readFileSync(path.join("locales", language, "access.json"), "utf8"));
+    for (const words of [skipToContent, aside.claim]) {
+      expect(words).toMatch(/\w+ \w+/);
+      expect(all).not.toContain(words);
+    }
+  }
 });

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
 import { warningText } from "../../apps/dashboard/src/features/templates/warning-text.ts";
-import { startTranslations } from "../../apps/shared/i18n.ts";
+import { addWords, setLanguage } from "../../apps/shared/i18n.ts";
 import { activeKinds } from "../../workers/pdf/active-content.ts";
 
 /**
@@ -47,13 +47,11 @@ test("the sources tell the codes in each of their ways", () => {
 });
 
 test.each(["en", "de"])("every warning of the service has words: %s", (language) => {
-  const templates = JSON.parse(read(`apps/shared/catalogue/${language}/templates.json`));
+  const templates = JSON.parse(read(`locales/${language}/templates.json`));
   // Translations set the language of the page; there is none here.
   Object.assign(globalThis, { document: { documentElement: {} } });
-  startTranslations<"templates">({ templates: JSON.parse(read("apps/shared/catalogue/en/templates.json")) }, language, {
-    common: {},
-    templates,
-  });
+  addWords(language, "templates", templates);
+  setLanguage(language);
   const silent = [...emitted].filter((code) => warningText({ code, message: "?" }) !== templates.warning[code]);
   expect(silent).toEqual([]);
 });

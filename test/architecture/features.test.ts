@@ -59,7 +59,7 @@ const greeting: Readonly<Record<string, string>> = {
 import { z } from "zod";
 import { endpoint } from "../../kernel/endpoint.ts";
 
-export const Greeting = z.object({ ran: z.int(), heard: z.array(z.string()), greeted: z.array(z.string()) });
+export const Greeting = z.object({ ran: z.int(), heard: z.array(z.string()), greeted: z.array(z.string()), said: z.string() });
 
 export const getGreeting = endpoint({
   method: "GET",
@@ -94,16 +94,22 @@ export const listen: AuditObserver = async (tx, _deps, { envelope, entries }) =>
 `,
   "feature.ts": `
 import type { Feature } from "../../feature.ts";
+import type words from "../../../locales/en/greeting.json";
 import { bind } from "../../kernel/binding.ts";
+import { english } from "../../kernel/english.ts";
 import { handle } from "../../kernel/job-handler.ts";
 import { hourMs } from "../../kernel/schedules.ts";
 import { endpoints, getGreeting } from "./contract.ts";
 import { count, greet } from "./jobs.ts";
 import { listen, state } from "./service.ts";
 
+const t = english<typeof words>("greeting");
+
 export const feature: Feature = {
   endpoints,
-  handlers: () => [bind(getGreeting)({ handle: async () => ({ status: 200, body: state }) })],
+  handlers: () => [
+    bind(getGreeting)({ handle: async () => ({ status: 200, body: { ...state, said: t("hello", { count: 2 }) } }) }),
+  ],
   jobs: () => [
     handle(greet, async ({ envelope }) => {
       state.greeted.push(envelope);
@@ -118,6 +124,12 @@ export const feature: Feature = {
   observers: { audit: [listen] },
 };
 `,
+};
+
+/** Its words, a file for each language. */
+const words: Readonly<Record<string, object>> = {
+  en: { hello: "{count, plural, one {Hello, one of you} other {Hello, # of you}}" },
+  de: { hello: "{count, plural, one {Hallo, einer} other {Hallo, alle #}}" },
 };
 
 /** The only files outside its folder that a feature touches. */
@@ -141,16 +153,19 @@ const { id } = await sentEnvelope(app, await publishTemplate(app));
 await app.jobs.idle();
 const { status, body } = await app.json("/v1/greeting");
 const known = (await app.json("/openapi.json", { key: null })).body.paths["/v1/greeting"] !== undefined;
-console.log(JSON.stringify({ status, ran: body.ran, created: body.heard[0], greeted: body.greeted.includes(id), known }));
+const served = await (await fetch(app.url + "/locales/de/greeting.json")).json();
+console.log(JSON.stringify({ status, said: body.said, served, ran: body.ran, created: body.heard[0], greeted: body.greeted.includes(id), known }));
 await app.stop();
 `;
 
 // Besides, `frozen.json` takes up the names of its jobs, by a command.
-test("a new feature touches two source files outside its folder", async () => {
-  const copy = await copySources(["server", "workers", "test", "package.json", "tsconfig.json"]);
+test("a new feature touches two source files outside its folder, and brings its words", async () => {
+  const copy = await copySources(["server", "workers", "locales", "test", "package.json", "tsconfig.json"]);
   const folder = path.join(copy, "server/features/greeting");
   await mkdir(folder);
   for (const [name, source] of Object.entries(greeting)) await writeFile(path.join(folder, name), source);
+  for (const [language, texts] of Object.entries(words))
+    await writeFile(path.join(copy, "locales", language, "greeting.json"), JSON.stringify(texts));
   for (const [name, edits] of Object.entries(outside)) {
     const before = await readFile(path.join(copy, name), "utf8");
     const after = edits.reduce((text, [where, what]) => text.replace(where, what), before);
@@ -160,7 +175,15 @@ test("a new feature touches two source files outside its folder", async () => {
   const checked = { extends: "./tsconfig.json", include: ["server"] };
   await writeFile(path.join(copy, "tsconfig.server.json"), JSON.stringify(checked));
   const { stdout } = await run(process.execPath, ["trial.ts"], { cwd: copy });
-  expect(JSON.parse(stdout)).toEqual({ status: 200, ran: 1, created: "envelope.created", greeted: true, known: true });
+  expect(JSON.parse(stdout)).toEqual({
+    status: 200,
+    said: "Hello, 2 of you",
+    served: words.de,
+    ran: 1,
+    created: "envelope.created",
+    greeted: true,
+    known: true,
+  });
   const types = await run("node_modules/.bin/tsc", ["-p", "tsconfig.server.json"], { cwd: copy }).catch(
     (failed: { stdout: string }) => failed,
   );

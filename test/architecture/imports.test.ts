@@ -17,12 +17,22 @@ const Report = z.object({
 test("imports follow the architecture", async () => {
   const { stdout } = await promisify(execFile)(
     "node_modules/.bin/depcruise",
-    ["--config", "test/architecture/rules.mjs", "--output-type", "json", "server", "workers", "apps", "scripts"],
+    [
+      "--config",
+      "test/architecture/rules.mjs",
+      "--output-type",
+      "json",
+      "server",
+      "workers",
+      "apps",
+      "locales",
+      "scripts",
+    ],
     { maxBuffer: 256 * 1024 * 1024 },
   ).catch((error: { stdout: string }) => error);
   const { summary, modules } = Report.parse(JSON.parse(stdout));
   // A cruiser that cannot read TypeScript sees no modules and finds nothing wrong with them.
-  const sources = ["server", "workers", "apps", "scripts"].flatMap((folder) =>
+  const sources = ["server", "workers", "apps", "locales", "scripts"].flatMap((folder) =>
     readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => /\.tsx?$/.test(name)),
   );
   expect(summary.totalCruised).toBeGreaterThan(sources.length * 0.9);
@@ -49,7 +59,7 @@ const matches = (file: string, patterns: string | string[] | undefined, otherwis
 
 /** Besides the doors of features, which say what others may use. */
 test("there are no barrels", () => {
-  const barrels = ["server", "workers", "apps"].flatMap((folder) =>
+  const barrels = ["server", "workers", "apps", "locales"].flatMap((folder) =>
     readdirSync(folder, { recursive: true, encoding: "utf8" })
       .filter(
         (name) =>

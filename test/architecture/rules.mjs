@@ -7,7 +7,7 @@ const files = (names) => `^server/features/.+[/-](${names})\\.ts$`;
 const contracts = files("contract|jobs");
 const doors = [contracts, "^server/features/[^/]+/service\\.ts$"];
 const isomorphic =
-  "^(server/local-contract\\.ts|server/features/.+[/-](contract|state|jobs)\\.ts|server/kernel/(endpoint|problem|canonical|record|wire|jobs|tx|text-patterns)\\.ts|server/features/evidence/(anchors/(merkle|anchor|checkpoint|checkpoint-check)|verify|certificate-check|bundle/(check|contents|read|unproven|zip)|seal-steps|words)\\.ts|server/features/keys/(kinds|record-schema)\\.ts|server/features/templates/(fields|variables|values|texts|format|formula|document-content|pattern|text-fit)\\.ts)";
+  "^(locales/(message|translate)\\.ts|server/local-contract\\.ts|server/features/.+[/-](contract|state|jobs)\\.ts|server/kernel/(endpoint|problem|canonical|record|wire|jobs|tx|text-patterns)\\.ts|server/features/evidence/(anchors/(merkle|anchor|checkpoint|checkpoint-check)|verify|certificate-check|bundle/(check|contents|read|unproven|zip)|seal-steps|words)\\.ts|server/features/keys/(kinds|record-schema)\\.ts|server/features/templates/(fields|variables|values|texts|format|formula|document-content|pattern|text-fit)\\.ts)";
 const typeOnly = ["type-only"];
 
 /**
@@ -52,7 +52,10 @@ const forbidden = [
     comment: "No node:, Koa, sqlite3 or React in what browsers load too.",
     severity: "error",
     from: { path: isomorphic },
-    to: { pathNot: [isomorphic, "node_modules/(zod|@noble)/"], dependencyTypesNot: typeOnly },
+    to: {
+      pathNot: [isomorphic, "node_modules/(zod|@noble|intl-messageformat|@formatjs)/"],
+      dependencyTypesNot: typeOnly,
+    },
   },
   {
     name: "2a the kernel imports no feature",
@@ -185,8 +188,20 @@ const forbidden = [
   {
     name: "8b no production import of test/",
     severity: "error",
-    from: { path: "^(server|workers|apps|installer)/" },
+    from: { path: "^(server|workers|apps|installer|locales)/" },
     to: { path: "^test/" },
+  },
+  {
+    name: "9a the language system stands on libraries alone",
+    severity: "error",
+    from: { path: "^locales/" },
+    to: { path: "^(server|workers|apps|test|scripts)/" },
+  },
+  {
+    name: "9b pages and workers read no catalogue from the disk",
+    severity: "error",
+    from: { path: "^(apps|workers)/" },
+    to: { path: "^locales/read\\.ts$" },
   },
 ];
 

@@ -3,6 +3,7 @@
  * own, so that nothing but what every certificate of an appliance shares may come from a cache.
  */
 import { createHash } from "node:crypto";
+import { locales } from "../../locales/read.ts";
 import { certificate } from "../../workers/certificate.ts";
 import type { CertificateData } from "../../workers/protocol.ts";
 import { median } from "./median.ts";
@@ -74,7 +75,8 @@ function sample(round: number, name: string, font: string): CertificateData {
     made: null,
   };
   return {
-    locale: "en",
+    language: "en",
+    words: locales().words("en", "certificate"),
     envelope: `env_${round}`,
     title: `Lease ${round}`,
     organization: "Example Ltd",

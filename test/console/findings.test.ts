@@ -1,81 +1,75 @@
-import { readFileSync } from "node:fs";
-import path from "node:path";
+import { isLiteralElement, parse } from "@formatjs/icu-messageformat-parser";
 import { beforeAll, describe, expect, test } from "vitest";
 import { acmeTroubleWords, findingWords } from "../../apps/console/src/renderer/finding-words.ts";
 import { quoted } from "../../apps/console/src/renderer/quote.ts";
-import { startTranslations } from "../../apps/shared/i18n.ts";
+import { addWords, setLanguage } from "../../apps/shared/i18n.ts";
+import { locales } from "../../locales/read.ts";
+import { messageAt, type Words } from "../../locales/translate.ts";
 import { describeSettings } from "../../server/config.ts";
-import { setupTexts } from "../../server/features/appliance/setup-texts.ts";
+import { setupParams } from "../../server/features/appliance/setup-params.ts";
 import { workCauses, workEnds } from "../../server/features/appliance/work-contract.ts";
 import { finalTexts } from "../../server/features/envelopes/retry.ts";
-import { findingTexts } from "../../server/features/health/finding-texts.ts";
+import { findingParams } from "../../server/features/health/finding-params.ts";
 import { finding } from "../../server/features/health/service.ts";
-import { remedies } from "../../server/features/keys/unavailable.ts";
+import { keyTroubles } from "../../server/features/keys/unavailable.ts";
 import { heldReasons } from "../../server/features/mail/contract.ts";
 import { mailRemedies } from "../../server/features/mail/remedies.ts";
-import { acmeTexts } from "../../server/features/tls/acme/texts.ts";
-import { warningTexts } from "../../server/features/tls/warning-texts.ts";
 import { problemKinds } from "../../server/kernel/problem.ts";
 
-/** What the appliance finds is said in the language of the page: each of its codes has words in every catalogue. */
+/**
+ * What the appliance finds is said in the language of the page, by its code. The compiler knows the codes from the English words;
+ * what fills them in is told here, and whether every language has them by `npm run language-check`.
+ */
 
-const read = (language: string) =>
-  JSON.parse(
-    readFileSync(path.resolve(import.meta.dirname, `../../apps/shared/catalogue/${language}/console.json`), "utf8"),
+const english = locales().words("en", "findings");
+const blanks = (text: string) =>
+  parse(text, { ignoreTag: true }).flatMap((element) =>
+    "value" in element && !isLiteralElement(element) ? element.value : [],
   );
-const catalogues = { en: read("en"), de: read("de") };
 
-/** `{ a: { b: { detail } } }` as `{ "a.b": { detail } }`. */
-function byCode(words: Record<string, unknown>, prefix = ""): [string, Record<string, string>][] {
-  return Object.entries(words).flatMap(([name, inner]): [string, Record<string, string>][] => {
-    if (typeof inner !== "object" || inner === null) throw new Error(`${prefix}${name} is no group`);
-    const texts = Object.entries(inner);
-    return texts.every(([, text]) => typeof text === "string")
-      ? [[`${prefix}${name}`, Object.fromEntries(texts)]]
-      : byCode(Object.fromEntries(texts), `${prefix}${name}.`);
-  });
-}
-const blanks = (text: string) => [...text.matchAll(/\{\{(\w+)\}\}/g)].map(([, name]) => name).sort();
+const groupAt = (words: Words, ...path: string[]): Words =>
+  path.reduce((at: Words, name) => {
+    const inner = at[name];
+    if (typeof inner !== "object") throw new Error(`${path.join(".")} is no group`);
+    return inner;
+  }, words);
+
+test.each<[string, Readonly<Record<string, readonly string[]>>]>([
+  ["finding", findingParams],
+  ["setupText", setupParams],
+])("the words of every code take what it is told with, and nothing else: %s", (group, codes) => {
+  for (const [code, params] of Object.entries(codes)) {
+    const texts = ["detail", "action"].flatMap((part) => messageAt(english, `${group}.${code}.${part}`) ?? []);
+    expect([code, [...new Set(texts.flatMap(blanks))].sort()]).toEqual([code, [...params].sort()]);
+  }
+});
+
+test.each<[string, readonly string[]]>([
+  ["keyTrouble", keyTroubles],
+  ["mailRemedy", mailRemedies],
+])("every code is one of the server's: %s", (group, codes) => {
+  expect(Object.keys(groupAt(english, group)).sort()).toEqual([...codes].sort());
+});
 
 describe.each(["en", "de"] as const)("in %s", (language) => {
-  const words = catalogues[language];
-  test.each([
-    ["finding", findingTexts],
-    ["acmeTrouble", acmeTexts],
-    ["setupText", setupTexts],
-  ])("every code of the server has words, and nothing else has: %s", (group, texts) => {
-    const told = Object.fromEntries(byCode(words[group]));
-    expect(Object.keys(told).sort()).toEqual(Object.keys(texts).sort());
-    for (const [code, text] of Object.entries<Record<string, string>>(texts)) {
-      expect(Object.keys(told[code] ?? {}), code).toEqual(Object.keys(text));
-      for (const [part, original] of Object.entries(text))
-        expect([code, blanks(told[code]?.[part] ?? "")]).toEqual([code, blanks(original)]);
-    }
-    // One wording of the English words, in the terminal and on the page.
-    if (language === "en") expect(told).toEqual(texts);
-  });
+  const words = locales().words(language, "console");
 
   test.each<[string, Record<string, string>]>([
-    ["tlsWarning", warningTexts],
-    ["mailRemedy", mailRemedies],
-    ["keyTrouble", remedies],
     ["settingMeaning", Object.fromEntries(describeSettings().map(({ key, meaning }) => [key, meaning]))],
     ["problem", Object.fromEntries(Object.entries(problemKinds).map(([code, { title }]) => [code, title]))],
-  ])("every code of one text, too: %s", (group, texts) => {
-    const told: Record<string, string> = words[group];
+  ])("every code of one text has words: %s", (group, texts) => {
+    const told = groupAt(words, group);
     expect(Object.keys(told).sort()).toEqual(Object.keys(texts).sort());
-    for (const [code, text] of Object.entries(texts))
-      expect([code, blanks(told[code] ?? "")]).toEqual([code, blanks(text)]);
     if (language === "en") expect(told).toEqual(texts);
   });
 
   test("why a mail is held back", () => {
-    expect(Object.keys(words.mail.heldFor)).toEqual(heldReasons);
+    expect(Object.keys(groupAt(words, "mail", "heldFor"))).toEqual(heldReasons);
   });
 
   test("work that is stuck, too", () => {
-    expect(Object.keys(words.work.causes)).toEqual(workCauses);
-    expect(Object.keys(words.work.ends)).toEqual(workEnds);
+    expect(Object.keys(groupAt(words, "work", "causes"))).toEqual(workCauses);
+    expect(Object.keys(groupAt(words, "work", "ends"))).toEqual(workEnds);
     expect(Object.keys(finalTexts)).toEqual(workEnds);
   });
 });
@@ -83,10 +77,8 @@ describe.each(["en", "de"] as const)("in %s", (language) => {
 describe("as the page says it", () => {
   beforeAll(() => {
     Object.assign(globalThis, { document: { documentElement: {} } });
-    startTranslations<"console">({ console: catalogues.en }, "de", {
-      common: {},
-      console: catalogues.de,
-    });
+    for (const name of ["console", "findings"] as const) addWords("de", name, locales().words("de", name));
+    setLanguage("de");
   });
   const gib = 1024 ** 3;
 

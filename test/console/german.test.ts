@@ -99,20 +99,18 @@ async function trouble(): Promise<void> {
   } as Journal);
 }
 
-/** Every sentence of ours in English: what stands between the blanks, of three words and more. */
+/** Every sentence of ours in English: what stands between the placeholders, of three words and more. */
 function sentences(words: unknown): string[] {
   if (typeof words === "string")
     return words
-      .split(/\{\{\w+\}\}|`/)
+      .split(/\{\w+\}|\{\w+, \w+,|\b(?:one|other) \{|[{}#`]/)
       .map((part) => part.trim())
       .filter((part) => part.split(/\s+/).filter((word) => /[a-z]{2}/i.test(word)).length >= 3);
   return typeof words === "object" && words !== null ? Object.values(words).flatMap(sentences) : [];
 }
 const catalogue = (language: string) =>
   ["common", "console"].map((name): unknown =>
-    JSON.parse(
-      readFileSync(path.resolve(import.meta.dirname, `../../apps/shared/catalogue/${language}/${name}.json`), "utf8"),
-    ),
+    JSON.parse(readFileSync(path.resolve(import.meta.dirname, `../../locales/${language}/${name}.json`), "utf8")),
   );
 const german = new Set(sentences(catalogue("de")));
 const english = [...new Set([...sentences(catalogue("en")), ...sentences(problemKinds)])].filter(

@@ -156,7 +156,9 @@ test("every command that the console shows is one of the installed package", () 
   const sources = readdirSync(renderer, { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".tsx"))
     .map((name) => path.join(renderer, name));
-  const words = ["en", "de"].map((language) => path.join(root, `apps/shared/catalogue/${language}/console.json`));
+  const words = ["en", "de"].flatMap((language) =>
+    ["console", "findings"].map((name) => path.join(root, `locales/${language}/${name}.json`)),
+  );
   const shown = [...sources, ...words].map((file) => readFileSync(file, "utf8")).join("\n");
   expect(shown).not.toMatch(/npm run|npx |server\/main\.ts/);
   const calls = [...shown.matchAll(/(\w+) signet (?:[a-z]+-)?[a-z]+ ?(?:[a-z-]+)?["'`$]/g)].map(([call]) => call);

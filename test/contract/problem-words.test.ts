@@ -1,12 +1,26 @@
+import { isLiteralElement, parse } from "@formatjs/icu-messageformat-parser";
 import { describe, expect, it } from "vitest";
+import { locales } from "../../locales/read.ts";
+import { messageAt } from "../../locales/translate.ts";
 import { AppError, invalid } from "../../server/kernel/errors.ts";
 import { problemKinds } from "../../server/kernel/problem.ts";
 import { languageOf } from "../../server/kernel/problem-document.ts";
-import { inLanguage, isKnownIn } from "../../server/kernel/problem-words.ts";
-import { de } from "../../server/kernel/problem-words-de.ts";
+import { inLanguage, isKnownIn, messagesIn, openProblemWords } from "../../server/kernel/problem-words.ts";
 import { problemSentences, sources } from "./problem-sentences.ts";
 
-/** Whatever an error says, it says in German, too: who adds a sentence adds its German to `server/kernel/problem-words-de*.ts`. */
+/** Whatever an error says, it says in German, too: who adds a sentence adds it to `locales/en/problems.json` and `locales/de/problems.json`. */
+
+const messages = messagesIn(locales().words("en", "problems"));
+/** The key of each sentence, with `{}` for what it inserts. */
+const keys = new Map(messages.map(([key, message]) => [blank(message), key]));
+const german = (text: string) => messageAt(locales().words("de", "problems"), keys.get(text) ?? "") ?? "";
+
+/** A message as the source has it: what is inserted becomes `{}`, and quoted braces stand alone. */
+function blank(message: string): string {
+  return parse(message, { ignoreTag: true })
+    .map((element) => (isLiteralElement(element) ? element.value : "{}"))
+    .join("");
+}
 
 /** What sentences become that insert our own words, where these stand elsewhere. */
 const composed: Readonly<Record<string, readonly string[]>> = {
@@ -60,8 +74,9 @@ describe("German", () => {
   });
 
   it("is that of the sentence, not of another one that looks like it", () => {
-    const sentences = said.map(({ text }) => text).filter((text) => text in de);
-    expect(sentences.filter((text) => inLanguage("de", filled(text)) !== filled(de[text] ?? ""))).toEqual([]);
+    const sentences = said.map(({ text }) => text).filter((text) => keys.has(text));
+    expect(sentences.length).toBeGreaterThan(400);
+    expect(sentences.filter((text) => inLanguage("de", filled(text)) !== filled(blank(german(text))))).toEqual([]);
   });
 
   it("is there for the titles", () => {
@@ -70,7 +85,7 @@ describe("German", () => {
 
   it("inserts what the English does", () => {
     const holes = (text: string) => text.split("{}").length;
-    expect(Object.entries(de).filter(([english, german]) => holes(english) !== holes(german))).toEqual([]);
+    expect([...keys.keys()].filter((english) => holes(english) !== holes(blank(german(english))))).toEqual([]);
   });
 
   it("is not there for what nobody says any more", () => {
@@ -79,7 +94,7 @@ describe("German", () => {
     const isSaid = (part: string) => part.trim().length < 4 || everything.includes(part.trim().replace(/\.$/, ""));
     const together = [...said.map(({ text }) => text), ...Object.values(composed).flat()];
     const known = new Set(together.map((text) => text.replaceAll(/\b[7xy]\b/g, "{}")));
-    const dead = Object.keys(de).filter((one) => !one.split("{}").every(isSaid) && !known.has(one));
+    const dead = [...keys.keys()].filter((one) => !one.split("{}").every(isSaid) && !known.has(one));
     // Of what type a value is, is put together, too.
     expect(dead).toEqual(["a boolean"]);
   });
@@ -97,6 +112,32 @@ describe("German", () => {
     ["The envelope is voided: it is never sealed.", "Der Umschlag ist storniert: Er wird nie versiegelt."],
   ])("has the words that are inserted, too: %s", (english, german) => {
     expect(inLanguage("de", english)).toBe(german);
+  });
+});
+
+describe("a language that says some sentences only", () => {
+  const english = { request: { most: "At most {number} keys.", lost: "{words} was not found." }, key: "The key" };
+  const words = (language: string) =>
+    language === "fr"
+      ? { ...english, request: { most: "{number} clés au plus.", lost: "{words} est introuvable." } }
+      : english;
+  const { inLanguage, isKnownIn } = openProblemWords({ words });
+
+  it("says those, and knows that the others are English", () => {
+    expect(inLanguage("fr", "At most 7 keys.")).toBe("7 clés au plus.");
+    expect(inLanguage("fr", "The key was not found.")).toBe("The key est introuvable.");
+    expect(isKnownIn("fr", "The key was not found.")).toBe(true);
+    expect(inLanguage("fr", "The key")).toBe("The key");
+    expect(isKnownIn("fr", "The key")).toBe(false);
+  });
+
+  it("takes no words for a number", () => {
+    expect(isKnownIn("fr", "At most these keys.")).toBe(false);
+  });
+
+  it("has no sentence that could not be recognized", () => {
+    const plural = () => ({ most: "At most {n, plural, one {# key} other {# keys}}." });
+    expect(() => openProblemWords({ words: plural })).toThrow("most has more than plain placeholders");
   });
 });
 

@@ -1,6 +1,7 @@
 import { request } from "node:http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
+import { locales } from "../../locales/read.ts";
 import { buildApps } from "../../scripts/build-apps.ts";
 import { SigningSessionCreated } from "../../server/features/signing/contract.ts";
 import { errorCodes } from "../../server/kernel/problem.ts";
@@ -101,7 +102,37 @@ describe("pages", () => {
     }
   });
 
+  test("words are sent in one language, complete, and kept for as long as they are the same", async () => {
+    const { text } = await raw("/verify");
+    const [, languages = ""] = /data-languages="([^"]+)"/.exec(text) ?? [];
+    const [, version = ""] = /data-words="([\w-]{12})"/.exec(text) ?? [];
+    expect(languages.split(" ")).toEqual(locales().languages);
+    const kept = await raw(`/locales/de/verify.json?v=${version}`);
+    expect(kept.headers.get("content-type")).toBe("application/json");
+    expect(kept.headers.get("cache-control")).toBe("public, max-age=31536000, immutable");
+    expect(JSON.parse(Buffer.from(kept.text, "latin1").toString("utf8"))).toEqual(locales().words("de", "verify"));
+    for (const address of ["/locales/de/verify.json", "/locales/de/verify.json?v=earlier"]) {
+      const fresh = await raw(address);
+      expect(fresh.headers.get("cache-control")).toBe("no-cache");
+      expect(fresh.text).toBe(kept.text);
+    }
+    const known = await raw("/locales/de/verify.json", { "if-none-match": kept.headers.get("etag") ?? "" });
+    expect([known.status, known.text, known.headers.get("content-length")]).toEqual([304, "", null]);
+    const small = await raw("/locales/de/verify.json", { "accept-encoding": "gzip, br" });
+    expect(small.headers.get("content-encoding")).toBe("br");
+    expect(small.text.length).toBeLessThan(kept.text.length / 2);
+    for (const [path, accept] of [
+      ["/locales/fr/verify.json", "text/html"],
+      ["/locales/de/nothing.json", "*/*"],
+      ["/locales/de/constructor.json", "*/*"],
+      ["/locales/../package.json", "*/*"],
+      ["/locales/read.ts", "*/*"],
+    ] as const)
+      expect((await raw(path, { accept })).status, path).toBe(404);
+  });
+
   test.each([
+    "/locales/de/..%2f..%2f..%2fpackage.json",
     "/assets/../../package.json",
     "/assets/..%2f..%2fpackage.json",
     "/assets/%2e%2e/sign/index.html",

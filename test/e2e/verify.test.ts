@@ -359,10 +359,24 @@ function heapOfWorker(devtools: CDPSession): () => Promise<number> {
 
 test("in German too", async () => {
   const { page, context } = await visit(browser, { ...desktop, locale: "de-DE" });
+  const asked: string[] = [];
+  page.on("request", (request) => {
+    const words = /\/locales\/(\w+\/\w+)\.json/.exec(request.url())?.[1];
+    if (words !== undefined) asked.push(words);
+  });
+  await page.addInitScript("navigator.clipboard.writeText = async (text) => { globalThis.copied = text }");
   await page.goto(`${app.url}/verify`);
   await choose(page, file("sealed.pdf", sealed));
   await page.getByRole("heading", { name: "Dieses Dokument ist echt" }).waitFor();
   await page.getByText("Das Siegel im PDF").waitFor();
+  expect(asked.sort()).toEqual(["de/common", "de/evidence", "de/verify"]);
+  // A report is for whoever is asked for help: English, and fetched when somebody wants one.
+  await page.getByRole("button", { name: "Bericht als JSON kopieren" }).click();
+  await page.getByText("Kopiert.").waitFor();
+  const { steps } = z
+    .object({ steps: z.array(z.object({ detail: z.string() })) })
+    .parse(JSON.parse(z.string().parse(await page.evaluate("copied"))));
+  expect(steps.map(({ detail }) => detail)).toContain("The file is the one that the leaf names.");
   expect(await seriousFindings(page)).toEqual([]);
   await context.close();
 });

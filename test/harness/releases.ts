@@ -46,7 +46,7 @@ export const goodMigration = extraMigration(
 
 export async function writeRelease(folder: string, keysFile: string, options: ReleaseOptions): Promise<void> {
   await mkdir(folder, { recursive: true });
-  for (const part of ["server", "workers"])
+  for (const part of ["server", "workers", "locales"])
     await cp(path.join(checkout, part), path.join(folder, part), { recursive: true });
   const about = { name: "signet", version: options.version, private: true, type: "module" };
   await writeFile(path.join(folder, "package.json"), JSON.stringify(about));

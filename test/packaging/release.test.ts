@@ -64,7 +64,9 @@ test("every module that the command line and the threads begin with finds what i
 
 test("a release holds nothing that only builds, tests or explains", () => {
   const own = files.filter((name) => !name.startsWith("node_modules/"));
-  expect(own.filter((name) => !/^(bin\/node$|server\/|workers\/|apps\/shared\/|dist\/apps\/)/.test(name))).toEqual([]);
+  expect(
+    own.filter((name) => !/^(bin\/node$|server\/|workers\/|locales\/|apps\/shared\/|dist\/apps\/)/.test(name)),
+  ).toEqual([]);
   const idle = /\.(map|d\.[cm]?ts|gyp|gypi|o|a|cc|cpp|tgz)$|\.test\.|\/\.[^/]+$|(^|\/)\.env/;
   expect(files.filter((name) => idle.test(name))).toEqual([]);
   // Node strips no types below node_modules, so nothing there can be run that needs it.

@@ -211,7 +211,7 @@ const kinds: [kind: string, place: string, objects: Objects, count?: number][] =
 ];
 const Words = z.object({ warning: z.record(z.string(), z.string()) });
 const wordsIn = (language: string) =>
-  Words.parse(JSON.parse(readFileSync(`apps/shared/catalogue/${language}/templates.json`, "utf8"))).warning;
+  Words.parse(JSON.parse(readFileSync(`locales/${language}/templates.json`, "utf8"))).warning;
 const english = wordsIn("en");
 const german = wordsIn("de");
 const attached = new Set(["embedded-files", "file-attachment", "associated-files"]);

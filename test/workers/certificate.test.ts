@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { locales } from "../../locales/read.ts";
 import { certificate } from "../../workers/certificate.ts";
 import type { CertificateData, CertificatePerson } from "../../workers/protocol.ts";
 import { inkPng } from "../harness/pictures.ts";
@@ -29,7 +30,8 @@ const person: CertificatePerson = {
 };
 
 const data: CertificateData = {
-  locale: "en",
+  language: "en",
+  words: locales().words("en", "certificate"),
   envelope: "env_4fKq81LmZ0pQ9aWbXcYdEeFf",
   title: "Residential lease",
   organization: "Example & Partners",
@@ -61,6 +63,8 @@ const data: CertificateData = {
   pageSize: { width: 595.28, height: 841.89 },
 };
 
+const wordsIn = (language: string) => ({ language, words: locales().words(language, "certificate") });
+
 async function made(change: Partial<CertificateData> = {}) {
   const result = await certificate({ ...data, ...change });
   if (!result.ok) throw new Error(result.error.message);
@@ -73,8 +77,8 @@ describe("the certificate of completion", () => {
   it.each([
     ["en", "the signature was removed"],
     ["de", "die Signatur wurde entfernt"],
-  ])("says that a signature of the upload was removed, not that it ended (%s)", async (locale, words) => {
-    const { text } = await made({ locale, remarks: [{ code: "signatures-removed" }] });
+  ])("says that a signature of the upload was removed, not that it ended (%s)", async (language, words) => {
+    const { text } = await made({ ...wordsIn(language), remarks: [{ code: "signatures-removed" }] });
     expect(text).toContain(words);
     expect(text).not.toMatch(/ended the validity|nicht mehr gültig/);
   });
@@ -201,7 +205,7 @@ describe("the certificate of completion", () => {
         reason: "Urlaub",
       },
     ];
-    const { text, pageCount } = await made({ locale: "de-AT", testMode: true, remarks });
+    const { text, pageCount } = await made({ ...wordsIn("de"), testMode: true, remarks });
     for (const word of [
       "Abschlusszertifikat",
       "Im Testmodus erstellt",
@@ -216,8 +220,19 @@ describe("the certificate of completion", () => {
     ])
       expect(text).toContain(word);
     expect(text).not.toMatch(/\{\w+\}|Certificate|Completed|Identity|Signed|Page|Verify/);
-    for (const locale of ["fr", "den", "ar"])
-      expect((await made({ locale })).text).toContain("Certificate of completion");
+  });
+
+  it.each([
+    ["ja", "完了証明書", "完了証明書"],
+    ["he", "תעודת סיום", "תעודת סיום"],
+    ["pt-BR", "Certificado de conclusão", "Certificado de conclusão"],
+    // No font that comes along has runes: they are told by their numbers, and the document can be sealed all the same.
+    ["non", "ᚠᚢ", "[U+16A0][U+16A2]"],
+  ])("takes the words that it is given, in letters that it has (%s)", async (language, title, printed) => {
+    const { text } = await made({ language, words: { ...data.words, title, created: "Made" } });
+    expect(text.replaceAll(" ", "")).toContain(printed.replaceAll(" ", ""));
+    expect(text).toContain("2026-11-21 08:59:00 UTC");
+    expect(text).toContain("Made");
   });
 
   it("keeps fifty people, two hundred attachments and endless words on the paper, every page numbered", async () => {

@@ -6,13 +6,15 @@ import { StrictMode, useEffect, useState } from "react";
 import { createRoot } from "react-dom/client";
 import { NoAnswer, ProblemResponse } from "../../shared/api/client.ts";
 import { createQueryClient } from "../../shared/api/query-client.ts";
-import { onLanguage, pageLanguage, startTranslations, translator } from "../../shared/i18n.ts";
-import { deviceLanguage, loadCatalogues } from "../../shared/languages.ts";
+import { onLanguage, pageLanguage, translator } from "../../shared/i18n.ts";
+import { deviceLanguage, startTranslations, takeWordsFrom } from "../../shared/languages.ts";
+import { servedWords } from "../../shared/served-words.ts";
 import { styleNonce } from "../../shared/start.ts";
 import { Boundary } from "../../shared/ui/Boundary.tsx";
 import { requestIdOf } from "../../shared/ui/Failure.tsx";
 import { ConfirmProvider } from "../../shared/ui/kit/Confirm.tsx";
 import { notify, Toasts } from "../../shared/ui/kit/notify.tsx";
+import { opening } from "../../shared/ui/opening.ts";
 import "../../shared/ui/styles.ts";
 import "./styles.ts";
 import { theme } from "../../shared/ui/theme.ts";
@@ -21,7 +23,7 @@ import { createDashboardRouter } from "./routes.tsx";
 import { shareOrganization } from "./session.tsx";
 
 hideToken();
-startTranslations({}, deviceLanguage());
+takeWordsFrom(servedWords);
 
 const queries = createQueryClient();
 shareOrganization(queries);
@@ -51,15 +53,17 @@ window.addEventListener("unhandledrejection", (event) => {
 
 const element = document.getElementById("root");
 if (!element) throw new Error("The page has no root element.");
-await loadCatalogues(["common"]);
-createRoot(element).render(
-  <StrictMode>
-    <MantineProvider theme={theme} defaultColorScheme="auto" getStyleNonce={styleNonce}>
-      <QueryClientProvider client={queries}>
-        <Boundary>
-          <Dashboard />
-        </Boundary>
-      </QueryClientProvider>
-    </MantineProvider>
-  </StrictMode>,
-);
+await opening(async () => {
+  await startTranslations(deviceLanguage());
+  createRoot(element).render(
+    <StrictMode>
+      <MantineProvider theme={theme} defaultColorScheme="auto" getStyleNonce={styleNonce}>
+        <QueryClientProvider client={queries}>
+          <Boundary>
+            <Dashboard />
+          </Boundary>
+        </QueryClientProvider>
+      </MantineProvider>
+    </StrictMode>,
+  );
+});

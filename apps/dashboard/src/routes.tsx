@@ -7,7 +7,7 @@ import {
   redirect,
 } from "@tanstack/react-router";
 import { z } from "zod";
-import type { Catalogues } from "../../shared/i18n.ts";
+import type { CatalogueName } from "../../shared/i18n.ts";
 import { languageFor, loadCatalogues, showLanguage } from "../../shared/languages.ts";
 import { expectHeading } from "../../shared/ui/kit/heading.ts";
 import { Loading } from "../../shared/ui/kit/Loading.tsx";
@@ -22,7 +22,7 @@ import { loadSession } from "./session.tsx";
 /** Every address of the dashboard. Each page is a file of its own, loaded together with its words when it is opened. */
 
 /** A page with the catalogues that it speaks from. */
-function page<T extends Record<string, unknown>>(words: readonly (keyof Catalogues)[], file: () => Promise<T>) {
+function page<T extends Record<string, unknown>>(words: readonly CatalogueName[], file: () => Promise<T>) {
   return async () => {
     const [loaded] = await Promise.all([file(), loadCatalogues(words)]);
     return loaded;

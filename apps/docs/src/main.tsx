@@ -1,9 +1,20 @@
 import "../../shared/start.ts";
-import docs from "../../shared/catalogue/en/docs.json" with { type: "json" };
-import { startTranslations } from "../../shared/i18n.ts";
+import type docs from "../../../locales/en/docs.json";
+import { deviceLanguage, startTranslations, takeWordsFrom } from "../../shared/languages.ts";
+import { servedWords } from "../../shared/served-words.ts";
+import { opening } from "../../shared/ui/opening.ts";
 import { show } from "../../shared/ui/Page.tsx";
 import { Docs } from "./routes.tsx";
 import "./docs.css";
 
-startTranslations({ docs });
-show(<Docs />);
+declare module "../../shared/i18n.ts" {
+  interface Catalogues {
+    docs: typeof docs;
+  }
+}
+
+takeWordsFrom(servedWords);
+await opening(async () => {
+  await startTranslations(deviceLanguage(), ["docs"]);
+  show(<Docs />);
+});

@@ -75,13 +75,14 @@ function Navigation({ operations, current }: { operations: Operation[]; current:
         </a>
         {[...groups].map(([tag, members]) => (
           <details key={tag} open={words.length > 0 || members.some((one) => one.operationId === current) || undefined}>
-            <summary>
+            <summary lang="en">
               {tag} <span className="soft">{members.length}</span>
             </summary>
             <ul>
               {members.map((operation) => (
                 <li key={operation.operationId}>
                   <a
+                    lang="en"
                     href={`#${operation.operationId}`}
                     aria-current={operation.operationId === current ? "page" : undefined}
                   >
@@ -104,7 +105,7 @@ function Overview({ api }: { api: OpenApi }) {
   const t = translator("docs");
   return (
     <article>
-      <h1>
+      <h1 lang="en">
         {api.info.title} <span className="soft">{api.info.version}</span>
       </h1>
       {api.info.description && <Prose text={api.info.description} />}
@@ -117,7 +118,7 @@ function Overview({ api }: { api: OpenApi }) {
           <div key={name}>
             <dt>
               <code>{name}</code>{" "}
-              <span className="kind">
+              <span className="kind" lang="en">
                 {scheme.type === "http" ? `Authorization: ${scheme.scheme}` : `${scheme.in}: ${scheme.name}`}
               </span>
             </dt>
@@ -128,7 +129,7 @@ function Overview({ api }: { api: OpenApi }) {
       {api.tags && (
         <dl className="schemes">
           {api.tags.map((tag) => (
-            <div key={tag.name}>
+            <div key={tag.name} lang="en">
               <dt>{tag.name}</dt>
               <dd>{tag.description}</dd>
             </div>

@@ -1,5 +1,6 @@
 import "../../shared/validation/platform.ts";
 import { z } from "zod";
+import { directionOf, nameOf } from "../../../locales/translate.ts";
 import { toHex } from "../../../server/features/evidence/anchors/anchor.ts";
 import {
   type BundleReport,
@@ -10,12 +11,12 @@ import {
 import { attachmentsFolder, bundleFiles } from "../../../server/features/evidence/bundle/contents.ts";
 import { pemsIn } from "../../../server/features/evidence/bundle/read.ts";
 import { readZip, ZipError } from "../../../server/features/evidence/bundle/zip.ts";
-import { sha256 } from "../../../server/features/evidence/verify.ts";
+import { saidStep, sha256 } from "../../../server/features/evidence/verify.ts";
 import type { FindingValues } from "../../../server/features/evidence/words.ts";
 import { type AnchorKey, AnchorKeys } from "../../../server/features/keys/contract.ts";
 import { examinePdf, examineToken } from "../../shared/validation/examine.ts";
 import { drawReport, element } from "./report.ts";
-import { type PageLanguage, pageWords } from "./words.ts";
+import { firstLanguage, languageAfter, wordsIn } from "./words.ts";
 
 /**
  * The page that lies in every evidence bundle and checks it from a USB stick: one file, no server, no network, no
@@ -36,7 +37,7 @@ const result = find("result", HTMLElement);
 const actions = find("actions", HTMLElement);
 const copied = find("copied", HTMLElement);
 
-let language: PageLanguage = navigator.language.toLowerCase().startsWith("de") ? "de" : "en";
+let spoken = wordsIn(firstLanguage([navigator.language]));
 let chosen: File[] = [];
 /** What was given as files, by the field that it was given to. */
 type Given = { keys: AnchorKey[]; certificates: string[]; fault: string | null };
@@ -61,7 +62,7 @@ document.addEventListener("drop", (event) => {
   else choose(dropped);
 });
 find("language", HTMLButtonElement).addEventListener("click", () => {
-  language = language === "en" ? "de" : "en";
+  spoken = wordsIn(languageAfter(spoken.language));
   speak();
 });
 find("print", HTMLButtonElement).addEventListener("click", () => window.print());
@@ -129,7 +130,7 @@ async function check(): Promise<void> {
   latest = null;
   actions.hidden = true;
   result.dataset.verdict = "busy";
-  result.replaceChildren(element("p", pageWords[language].busy));
+  result.replaceChildren(element("p", spoken.page("busy")));
   const report = await reportOn(chosen);
   // Another file was chosen meanwhile.
   if (own !== round) return;
@@ -189,28 +190,29 @@ async function inflate(bytes: Uint8Array, size: number): Promise<Uint8Array> {
 function show(): void {
   if (!latest) return;
   result.dataset.verdict = latest.verdict;
-  result.replaceChildren(...drawReport(latest, pinsNow(), language));
+  result.replaceChildren(...drawReport(latest, pinsNow(), spoken));
   actions.hidden = false;
   copied.textContent = "";
 }
 
 /** Every word of the page in its language. */
 function speak(): void {
-  const own = pageWords[language];
+  const { page, word, language } = spoken;
   document.documentElement.lang = language;
-  document.title = `${own.title} · Signet`;
-  for (const [key, text] of Object.entries(own)) {
-    if (typeof text === "string")
-      for (const place of document.querySelectorAll(`[data-word="${key}"]`)) place.textContent = text;
-  }
+  document.documentElement.dir = directionOf(language);
+  document.title = `${page("title")} · Signet`;
+  for (const place of document.querySelectorAll<HTMLElement>("[data-word]"))
+    place.textContent = word(place.dataset.word ?? "");
+  const other = languageAfter(language);
+  const button = find("language", HTMLButtonElement);
+  button.textContent = nameOf(other);
+  button.lang = other;
   const fault = forSeals.fault ?? forStamps.fault;
   const [keys, certificates] = [forSeals.keys, [...forSeals.certificates, ...forStamps.certificates]];
   const taken = keys.length + certificates.length > 0;
   keyNote.textContent = [
-    fault === null ? "" : own.keyFileWrong.replace("{file}", fault),
-    taken
-      ? own.keyFilesTaken.replace("{keys}", String(keys.length)).replace("{certificates}", String(certificates.length))
-      : "",
+    fault === null ? "" : page("keyFileWrong", { file: fault }),
+    taken ? page("keyFilesTaken", { keys: keys.length, certificates: certificates.length }) : "",
   ].join(" ");
   show();
 }
@@ -219,7 +221,8 @@ function speak(): void {
 async function copyReport(): Promise<void> {
   if (!latest) return;
   const { evidence: _, ...report } = latest;
-  const text = JSON.stringify({ ...report, pins: pinsNow() }, null, 2);
+  const steps = report.steps.map((step) => saidStep(wordsIn("en").evidence, step));
+  const text = JSON.stringify({ ...report, steps, pins: pinsNow() }, null, 2);
   try {
     await navigator.clipboard.writeText(text);
   } catch {
@@ -230,7 +233,7 @@ async function copyReport(): Promise<void> {
     area.select();
     return;
   }
-  copied.textContent = pageWords[language].copied;
+  copied.textContent = spoken.page("copied");
 }
 
 function find<T extends HTMLElement>(id: string, type: new () => T): T {

@@ -2,8 +2,7 @@ import { type Config, isLoopback } from "../../config.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { AppError } from "../../kernel/errors.ts";
 import type { Actor } from "../../kernel/wire.ts";
-import { type Blanks, fillBlanks } from "../health/contract.ts";
-import { showParam } from "../health/service.ts";
+import { codeInWords } from "../health/service.ts";
 import { hasAnyOwner } from "../identity/service.ts";
 import { keyExpiries } from "../keys/service.ts";
 import { recordOperatorAct } from "../operators/service.ts";
@@ -19,8 +18,8 @@ import {
   setupSteps,
   skippableSteps,
 } from "./setup-contract.ts";
+import type { SetupCode, setupParams } from "./setup-params.ts";
 import { deleteSkip, insertSkip, listSkips } from "./setup-store.ts";
-import { type SetupCode, setupTexts } from "./setup-texts.ts";
 
 /** The setup: what is there is read off, what is missing is named, nothing else is remembered but what was left out. */
 
@@ -28,9 +27,8 @@ import { type SetupCode, setupTexts } from "./setup-texts.ts";
 type Step = Pick<SetupState["steps"][number], "code" | "params" | "detail" | "action">;
 
 /** What is known of a step, in words. */
-function say<C extends SetupCode>(code: C, params: Record<Blanks<(typeof setupTexts)[C]["detail"]>, string>): Step {
-  const text: { detail: string; action?: string } = setupTexts[code];
-  return { code, params, detail: fillBlanks(text.detail, params, showParam), action: text.action ?? null };
+function say<C extends SetupCode>(code: C, params: Record<(typeof setupParams)[C][number], string>): Step {
+  return { code, params, ...codeInWords("setupText", code, params) };
 }
 
 /** As it will be once the settings that were changed are in force. */

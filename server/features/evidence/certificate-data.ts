@@ -1,3 +1,5 @@
+import { locales } from "../../../locales/read.ts";
+import { answeringLanguage } from "../../../locales/translate.ts";
 import type { CertificateData, CertificatePerson } from "../../../workers/protocol.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { type EnvelopeRecord, lastingWarnings, type RecipientRow, versionOf } from "../envelopes/service.ts";
@@ -17,8 +19,10 @@ export async function certificateData(deps: Deps, record: EnvelopeRecord): Promi
   ]);
   const lastPage = version.pages.at(-1);
   const nameOf = (id: string | null) => record.recipients.find((recipient) => recipient.id === id)?.name ?? "unknown";
+  const language = answeringLanguage([envelope.locale], locales().languages);
   return {
-    locale: envelope.locale,
+    language,
+    words: locales().words(language, "certificate"),
     envelope: envelope.id,
     title: envelope.title,
     organization: organization.name,

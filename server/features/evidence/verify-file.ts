@@ -2,6 +2,7 @@ import { createHash, X509Certificate } from "node:crypto";
 import { inflateRawSync } from "node:zlib";
 import type { SealReport } from "../../../workers/seal/verify.ts";
 import type { Deps } from "../../kernel/deps.ts";
+import { english } from "../../kernel/english.ts";
 import type { Outbound } from "../../kernel/outbound.ts";
 import { certificatesIn, derOf } from "../../kernel/pem.ts";
 import { TaskCrashed, TaskTimeout } from "../../kernel/pool.ts";
@@ -14,7 +15,11 @@ import { verifyCertificate } from "./certificate-check.ts";
 import { type Leaf, VerifyResult } from "./contract.ts";
 import { type Authorities, examineUnder, sealSteps, tokenStep, trustedOf } from "./seal-steps.ts";
 import { lookUpDocument } from "./service.ts";
-import { keysUnder, type Step, sha256, stepOf, verifyEvidence } from "./verify.ts";
+import { keysUnder, type SaidStep, type Step, saidStep, sha256, stepOf, verifyEvidence } from "./verify.ts";
+import type { SayEvidence } from "./words.ts";
+
+/** Reports and the command line speak English. */
+export const evidenceWords = (): SayEvidence => english("evidence");
 
 /** What is known of a file; evidence that was handed over knows no envelope but its id. */
 export type Known = VerifyResult | (Omit<VerifyResult & { status: "anchored" }, "envelope"> & { envelope: null });
@@ -62,7 +67,7 @@ export type FileReport = {
   /** Of a bundle: each file, and part of one, that proves nothing, or is not there. */
   unproven: BundleReport["unproven"];
   /** Every check: leaf, path, anchor, signature, key, what else a bundle holds, and the PDF's own. */
-  steps: Step[];
+  steps: SaidStep[];
   /** What is wrong, one code a cause. */
   causes: string[];
   /** The same in sentences. */
@@ -174,7 +179,8 @@ function documentStep(evidence: Known, own: string): Step {
 }
 
 /** What follows from the steps: the causes are theirs, by the closest name. */
-function judged(verdict: FileVerdict, steps: Step[]) {
+function judged(verdict: FileVerdict, checked: readonly Step[]) {
+  const steps = checked.map((step) => saidStep(evidenceWords(), step));
   const wrong = steps.filter(({ ok }) => ok === false);
   const causes = wrong.flatMap(({ code, values }) => (values.problems?.length ? [...values.problems] : [code]));
   return {

@@ -4,7 +4,7 @@ import type { AnchorKey } from "../keys/contract.ts";
 import { anchorBytes, fromBase64, fromHex, leafBytes, thumbprintBytes, toBase64Url, toHex } from "./anchors/anchor.ts";
 import { leafHash, nodeHash, type Sha256, verifyInclusion } from "./anchors/merkle.ts";
 import type { Anchor, InclusionProof, Leaf } from "./contract.ts";
-import { type FindingCode, type FindingValues, findingText, type StepName } from "./words.ts";
+import { type FindingCode, type FindingValues, findingText, type SayEvidence, type StepName } from "./words.ts";
 
 /**
  * Checks that a document stands in a signed anchor, with nothing but the bytes at hand: in a browser, in the command
@@ -24,9 +24,7 @@ export type Step = {
   /** What was found, one code a cause, and what the sentence of it is filled in with. */
   code: FindingCode;
   values: FindingValues;
-  /** The sentence in English. */
-  detail: string;
-  /** `label` is one of `labels` in `words.ts`, or a formula. */
+  /** `label` is one of `labels` of the catalogue, or a name that stands as it is. */
   bytes: { label: string; value: string }[];
 };
 
@@ -38,7 +36,18 @@ export const stepOf = (name: StepName, { ok, code, values = {}, bytes = [] }: Fi
   ok,
   code,
   values,
-  detail: findingText(code, values),
+  bytes,
+});
+
+/** A step as reports hold it, with its sentence. */
+export type SaidStep = Step & { detail: string };
+
+export const saidStep = (t: SayEvidence, { name, ok, code, values, bytes }: Step): SaidStep => ({
+  name,
+  ok,
+  code,
+  values,
+  detail: findingText(t, code, values),
   bytes,
 });
 

@@ -17,26 +17,9 @@ export const checkAreas = [
   "backup",
 ] as const;
 
-/** What words have blanks for: `{{freeBytes}}`. A name ends in Bytes or Hours, or is `day`, where its value is shown so. */
+/** What fills the placeholders of words: `{freeBytes}`. A name ends in Bytes or Hours, or is `day`, where its value is shown so. */
 export const Params = z.record(z.string(), z.union([z.string(), z.number()]));
 export type Params = z.infer<typeof Params>;
-
-/** The names of the blanks in some words. */
-export type Blanks<S extends string> = S extends `${string}{{${infer Name}}}${infer Rest}`
-  ? Name | Blanks<Rest>
-  : never;
-
-/** Fills the blanks in some words. @param show how a value is written */
-export function fillBlanks(
-  words: string,
-  params: Params,
-  show: (name: string, value: Params[string]) => string,
-): string {
-  return words.replace(/\{\{(\w+)\}\}/g, (blank, name: string) => {
-    const value = params[name];
-    return value === undefined ? blank : show(name, value);
-  });
-}
 
 export const Finding = z.object({
   /** Stable, so that pages and scripts know it again: `disk`, `key.seal`. */

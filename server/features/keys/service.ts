@@ -17,7 +17,7 @@ export { readPkcs12 } from "./given-certificates.ts";
 export { tryPin } from "./pkcs11/token.ts";
 export { checkRecords } from "./records.ts";
 export { ownRevocationList } from "./revocation.ts";
-export { KeyUnavailable, remedies, usable } from "./unavailable.ts";
+export { KeyUnavailable, usable } from "./unavailable.ts";
 
 /** A key with its certificate, to sign in a PDF or a time stamp with. */
 export type CertifiedSigner = {

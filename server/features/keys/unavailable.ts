@@ -1,22 +1,24 @@
+import type Catalogue from "../../../locales/en/findings.json";
+import { english } from "../../kernel/english.ts";
 import { AppError } from "../../kernel/errors.ts";
 
-/** What keeps a key from being used, and what to do about it; the wire and `--json` name it. */
-export const remedies = {
-  "token-not-set": "set SIGNET_PKCS11_MODULE, SIGNET_PKCS11_TOKEN and SIGNET_PKCS11_PIN_FILE",
-  "module-missing": "set SIGNET_PKCS11_MODULE to the library that came with the HSM, and install what it needs",
-  "token-missing":
-    "plug the token in or start its service, and compare SIGNET_PKCS11_TOKEN with the label of the token",
-  "pin-file-unreadable":
-    "put the PIN into the first line of SIGNET_PKCS11_PIN_FILE, readable by the user that runs Signet",
-  "pin-wrong": "write the right PIN into SIGNET_PKCS11_PIN_FILE: until that file is written anew nobody tries again",
-  "pin-locked": "have the security officer of the token reset the user PIN, then write it into SIGNET_PKCS11_PIN_FILE",
-  "mechanism-missing": "choose another --kind, or switch the mechanism on in the settings of the token",
-  "key-missing": "put back the token that holds the key, or put another one into use: signet keys rotate",
-  "token-full": "delete keys in the token that nobody needs, or use a larger one",
-  "token-failed": "look at the log of the HSM; what waits for the key tries again by itself",
-} as const;
-export type KeyTrouble = keyof typeof remedies;
-const codes = Object.keys(remedies) as KeyTrouble[];
+/** What keeps a key from being used; the wire and `--json` name it, and `keyTrouble` of the catalogue says what to do about it. */
+export const keyTroubles = [
+  "token-not-set",
+  "module-missing",
+  "token-missing",
+  "pin-file-unreadable",
+  "pin-wrong",
+  "pin-locked",
+  "mechanism-missing",
+  "key-missing",
+  "token-full",
+  "token-failed",
+] as const satisfies readonly (keyof (typeof Catalogue)["keyTrouble"])[];
+export type KeyTrouble = (typeof keyTroubles)[number];
+
+const remedyFor = (code: KeyTrouble): string => english<typeof Catalogue>("findings")(`keyTrouble.${code}`);
+
 /** As it goes from thread to thread. */
 export type Trouble = { code: KeyTrouble; message: string };
 
@@ -29,7 +31,7 @@ export class KeyUnavailable extends Error {
   /** What happened, without what to do about it. */
   readonly reason: string;
   constructor(code: KeyTrouble, reason: string, options?: ErrorOptions) {
-    super(`${reason}: ${remedies[code]}`, options);
+    super(`${reason}: ${remedyFor(code)}`, options);
     this.name = "KeyUnavailable";
     this.code = code;
     this.reason = reason;
@@ -41,9 +43,9 @@ export const detailOf = ({ code, message }: KeyUnavailable): string => `${code}:
 
 /** @returns undefined for the detail of another problem */
 export function unavailableOf(detail: string): KeyUnavailable | undefined {
-  const code = codes.find((one) => detail.startsWith(`${one}: `));
+  const code = keyTroubles.find((one) => detail.startsWith(`${one}: `));
   if (code === undefined) return undefined;
-  return new KeyUnavailable(code, detail.slice(code.length + 2, -`: ${remedies[code]}`.length));
+  return new KeyUnavailable(code, detail.slice(code.length + 2, -`: ${remedyFor(code)}`.length));
 }
 
 /** Whatever an error is not, it is a token that failed. */

@@ -1,6 +1,6 @@
-import { createInstance } from "i18next";
-import { de } from "./catalogues/de.ts";
-import { en } from "./catalogues/en.ts";
+import type Catalogue from "../../../locales/en/mail.json";
+import { locales } from "../../../locales/read.ts";
+import { answeringLanguage, directionOf, type Translate, translatorOf } from "../../../locales/translate.ts";
 import type { MailContent } from "./contract.ts";
 import { isPersonal, personalMessage } from "./personal-messages.ts";
 
@@ -28,46 +28,25 @@ export type MessageContext = {
   attached: boolean;
 };
 
-const i18n = createInstance({
-  resources: { en: { mail: en }, de: { mail: de } },
-  fallbackLng: "en",
-  defaultNS: "mail",
-  initAsync: false,
-  // React escapes the HTML, and plain text needs no escaping.
-  interpolation: { escapeValue: false, skipOnVariables: true },
-});
-// Synchronous: the words are here already.
-void i18n.init();
+export type MailTranslate = Translate<typeof Catalogue>;
 
-export type Translate = (key: string, values?: Record<string, string | number>) => string;
-
-/** The pages' catalogues type i18next's keys for the whole program; ours are another set, and a test walks through them. */
-function isTranslate(value: unknown): value is Translate {
-  return typeof value === "function";
-}
-
-function wordsFor(locale: string): Translate {
-  const translate: unknown = i18n.getFixedT(locale);
-  if (!isTranslate(translate)) throw new TypeError("i18next gave no translation function");
-  return translate;
-}
-
-/** The catalogue that answers (RFC 4647 §3.4), not the language that was asked for, decides language and direction. */
-function answeringLanguage(locale: string): string {
-  const parts = locale.split("-");
-  for (let length = parts.length; length > 0; length -= 1) {
-    const tag = parts.slice(0, length).join("-");
-    if (i18n.hasResourceBundle(tag, "mail")) return tag;
-  }
-  return "en";
+/** The words of the mails, in the language that answers for `locale` where it has some. */
+function wordsFor(locale: string): { t: MailTranslate; language: string } {
+  const language = answeringLanguage([locale], locales().languages);
+  return { t: translatorOf(locales().words(language, "mail"), language), language };
 }
 
 /** The subject alone, which is stored readable: it never holds a link or code. */
 export function subjectOf(content: MailContent, locale: string): string {
-  const t = wordsFor(locale);
-  const key = content.kind === "viewer_update" ? `viewer_update.${content.status}.subject` : `${content.kind}.subject`;
-  return oneLine(t(key, { sender: "sender" in content ? content.sender : "", ...namesOf(content) }));
+  const { t } = wordsFor(locale);
+  return oneLine(
+    t(`${groupOf(content)}.subject`, { sender: "sender" in content ? content.sender : "", ...namesOf(content) }),
+  );
 }
+
+/** Where subject and heading of a mail stand in the catalogue. */
+const groupOf = (content: MailContent) =>
+  content.kind === "viewer_update" ? (`viewer_update.${content.status}` as const) : content.kind;
 
 /** What a subject or heading may name. */
 function namesOf(content: MailContent): Record<string, string> {
@@ -87,17 +66,13 @@ export function oneLine(text: string): string {
 }
 
 export function messageOf(content: MailContent, context: MessageContext): Message {
-  const t = wordsFor(context.locale);
-  const language = answeringLanguage(context.locale);
+  const { t, language } = wordsFor(context.locale);
   const title = "title" in content ? oneLine(content.title) : "";
   // Mails about an account come from the service itself, not on behalf of an organization.
   const personal = isPersonal(content);
   const base: Message = {
     subject: subjectOf(content, context.locale),
-    heading: t(
-      content.kind === "viewer_update" ? `viewer_update.${content.status}.heading` : `${content.kind}.heading`,
-      namesOf(content),
-    ),
+    heading: t(`${groupOf(content)}.heading`, namesOf(content)),
     paragraphs: [],
     quote: null,
     code: null,
@@ -108,7 +83,7 @@ export function messageOf(content: MailContent, context: MessageContext): Messag
       t("footer.private", { address: context.address }),
     ],
     language,
-    direction: i18n.dir(language),
+    direction: directionOf(language),
   };
   if (personal) return { ...base, ...personalMessage(content, t, (at) => longDate(at, context.locale)) };
   switch (content.kind) {

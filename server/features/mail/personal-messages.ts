@@ -1,5 +1,5 @@
 import type { MailContent } from "./contract.ts";
-import type { Message, Translate } from "./messages.ts";
+import type { MailTranslate, Message } from "./messages.ts";
 
 /** Mails from the service itself: to people about their account, and to a witness. */
 
@@ -22,7 +22,7 @@ export function isPersonal(content: MailContent): content is PersonalContent {
 /** What this mail says beyond its subject and heading. */
 export function personalMessage(
   content: PersonalContent,
-  t: Translate,
+  t: MailTranslate,
   dateOf: (at: string) => string,
 ): Pick<Message, "paragraphs"> & Partial<Pick<Message, "code" | "button" | "notes" | "quote">> {
   switch (content.kind) {
@@ -74,7 +74,7 @@ export function personalMessage(
 }
 
 /** A code that confirms an address lives for a day, which nobody wants to read in minutes. */
-function lifeOfCode(t: Translate, minutes: number): string {
+function lifeOfCode(t: MailTranslate, minutes: number): string {
   const hours = minutes / 60;
   return Number.isInteger(hours) ? t("code.hours", { count: hours }) : t("code.note", { count: minutes });
 }

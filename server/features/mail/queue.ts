@@ -1,12 +1,14 @@
+import type Catalogue from "../../../locales/en/findings.json";
 import { toTs } from "../../kernel/clock.ts";
 import type { Deps } from "../../kernel/deps.ts";
+import { english } from "../../kernel/english.ts";
 import { type Actor, maskEmail } from "../../kernel/wire.ts";
 import { recordOperatorAct } from "../operators/service.ts";
 import { sendMail } from "./jobs.ts";
 import type { MailQueue, MailTest, QueuedMail } from "./queue-contract.ts";
 import * as store from "./queue-store.ts";
 import { rehearseMail } from "./rehearsal.ts";
-import { type MailRemedy, mailRemedies, mailRemedyCodes } from "./remedies.ts";
+import { type MailRemedy, mailRemedies } from "./remedies.ts";
 
 /** Whether mail goes out, and what keeps it here. */
 
@@ -27,7 +29,7 @@ export async function testMail(
     by,
     error: error?.message ?? null,
     code,
-    action: code && mailRemedies[code],
+    action: code && english<typeof Catalogue>("findings")(`mailRemedy.${code}`),
     transcript,
     milliseconds,
   };
@@ -36,7 +38,7 @@ export async function testMail(
 /** @returns the code of the error, where there are words for it */
 function remedyFor(error: Error): MailRemedy {
   const code = "code" in error ? error.code : null;
-  return mailRemedyCodes.find((one) => one === code) ?? "other";
+  return mailRemedies.find((one) => one === code) ?? "other";
 }
 
 export async function readMailQueue({ db, config }: Pick<Deps, "db" | "config">, limit: number): Promise<MailQueue> {

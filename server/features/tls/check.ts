@@ -1,10 +1,10 @@
 import { createHash, createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
 import { rootCertificates } from "node:tls";
+import type Catalogue from "../../../locales/en/findings.json";
+import { english } from "../../kernel/english.ts";
 import { AppError } from "../../kernel/errors.ts";
-import { type Blanks, fillBlanks } from "../health/contract.ts";
 import type { TlsCertificate, TlsWarning } from "./contract.ts";
 import { covers } from "./own-authority.ts";
-import { type WarningCode, warningTexts } from "./warning-texts.ts";
 
 /** Certificates that somebody hands in for TLS: read, put in order and judged before they are served. */
 
@@ -109,14 +109,23 @@ export function describeChain(chain: readonly X509Certificate[], about: About): 
   };
 }
 
+/** What browsers may complain of in a certificate, by code, with what its words are filled with. */
+type WarningParams = {
+  "other-name": { host: string };
+  "chain-incomplete": { issuer: string };
+  "ends-soon": { days: number };
+};
+type WarningCode = keyof WarningParams & keyof (typeof Catalogue)["tlsWarning"];
+
 function warningsOf(
   leaf: X509Certificate,
   chain: readonly X509Certificate[],
   { host, nowMs, wholeChain = false }: About,
 ): TlsWarning[] {
   const warnings: TlsWarning[] = [];
-  const warn = <C extends WarningCode>(code: C, params: Record<Blanks<(typeof warningTexts)[C]>, string | number>) =>
-    warnings.push({ code, params, message: fillBlanks(warningTexts[code], params, (_name, value) => String(value)) });
+  const t = english<typeof Catalogue>("findings");
+  const warn = <C extends WarningCode>(code: C, params: WarningParams[C]) =>
+    warnings.push({ code, params, message: t(`tlsWarning.${code}`, params) });
   if (!covers(leaf, host)) warn("other-name", { host });
   const last = chain.at(-1) ?? leaf;
   if (!wholeChain && !isSelfIssued(last) && !isKnownRoot(last))

@@ -12,8 +12,8 @@ import { checkBundle, type Pins } from "../../../server/features/evidence/bundle
 import { attachmentsFolder, bundleFiles, type Files } from "../../../server/features/evidence/bundle/contents.ts";
 import { readZip, zipParts } from "../../../server/features/evidence/bundle/zip.ts";
 import { Anchor, Leaf } from "../../../server/features/evidence/contract.ts";
-import { sha256 } from "../../../server/features/evidence/verify.ts";
-import { verifyBundle } from "../../../server/features/evidence/verify-file.ts";
+import { saidStep, sha256 } from "../../../server/features/evidence/verify.ts";
+import { evidenceWords, verifyBundle } from "../../../server/features/evidence/verify-file.ts";
 import { canonicalize, type Json } from "../../../server/kernel/canonical.ts";
 import { name, PdfDict } from "../../../workers/pdf/objects.ts";
 import { openPdf } from "../../../workers/pdf/reader.ts";
@@ -85,7 +85,7 @@ async function verdicts(files: Files, trusted = pins) {
   const cli = await verifyBundle({ pool: app.deps.pool, clock }, pack(files), trusted);
   const page = await checkBundle(files, trusted, { pdf: examinePdf, token: examineToken, at: clock.ts() });
   expect(page.verdict).toBe(cli.verdict);
-  expect(page.steps).toEqual(cli.steps);
+  expect(page.steps.map((step) => saidStep(evidenceWords(), step))).toEqual(cli.steps);
   return { verdict: cli.verdict, exitCode: cli.exitCode, codes: cli.steps.map(({ code }) => code), cli };
 }
 
@@ -470,7 +470,7 @@ describe("an archive that programs read differently is none", () => {
     ],
   ];
   test.each(archives)("%s", async (_, make) => {
-    await expect(unpack(make())).rejects.toThrow("programs read it differently");
+    await expect(unpack(make())).rejects.toMatchObject({ name: "ZipError", fault: "ambiguous" });
     await expect(verifyBundle({ pool: app.deps.pool, clock }, make(), pins)).rejects.toThrow();
   });
 });

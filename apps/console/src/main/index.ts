@@ -58,7 +58,7 @@ function ready(): void {
   });
   const look = async () => {
     const found = await connection.look();
-    tray.show(found);
+    await tray.show(found);
     return found;
   };
   const files = createFiles(() => window);
@@ -71,7 +71,7 @@ function ready(): void {
     unfollow: local.stop,
     onPreferences: (preferences) => {
       nativeTheme.themeSource = themeOf(preferences);
-      tray.redraw();
+      void tray.redraw().catch(logError);
     },
   });
   registerHandlers(new Map([...native, ...local.handlers]), () => window?.webContents.id ?? null, logError);

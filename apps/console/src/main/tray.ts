@@ -1,10 +1,10 @@
 import { Menu, Notification, nativeImage, Tray } from "electron";
 import type { Connection, ConnectionState } from "../shared/native.ts";
 import { trayPixels } from "./tray-icon.ts";
-import type { Words } from "./words.ts";
+import type { Say } from "./words.ts";
 
 export type TrayOptions = {
-  words: () => Words;
+  words: () => Promise<Say>;
   /** Whether trouble is told by a notification. */
   notifies: () => boolean;
   open: (page: string) => void;
@@ -16,8 +16,10 @@ export function openTray(options: TrayOptions) {
   let tray: Tray | null = null;
   let shown: ConnectionState | null = null;
 
-  function draw(state: ConnectionState): void {
-    const t = options.words();
+  async function draw(state: ConnectionState): Promise<void> {
+    const t = await options.words();
+    // It may have changed while the words were read.
+    if (state !== shown) return;
     const { pixels, size } = trayPixels(state);
     const image = nativeImage.createFromBitmap(pixels, { width: size, height: size });
     if (tray) tray.setImage(image);
@@ -39,21 +41,21 @@ export function openTray(options: TrayOptions) {
   }
 
   return {
-    show({ state }: Pick<Connection, "state">): void {
+    async show({ state }: Pick<Connection, "state">): Promise<void> {
       if (state === shown) return;
       const before = shown;
       shown = state;
-      draw(state);
+      await draw(state);
       // Only what was well and is not any more; a start on the way is no trouble.
       if (before !== "running" || state === "starting" || !options.notifies()) return;
-      const t = options.words();
+      const t = await options.words();
       const notification = new Notification({ title: t("tray.trouble"), body: t(`state.${state}`) });
       notification.on("click", () => options.open("overview"));
       notification.show();
     },
     /** In another language. */
-    redraw(): void {
-      if (shown !== null) draw(shown);
+    async redraw(): Promise<void> {
+      if (shown !== null) await draw(shown);
     },
     close(): void {
       tray?.destroy();

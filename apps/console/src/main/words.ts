@@ -1,14 +1,16 @@
-import i18next from "i18next";
-import de from "../../../shared/catalogue/de/console.json" with { type: "json" };
-import en from "../../../shared/catalogue/en/console.json" with { type: "json" };
+import type console from "../../../../locales/en/console.json";
+import { answeringLanguage, type Translate, translatorOf, type Words } from "../../../../locales/translate.ts";
 import type { Preferences } from "../shared/native.ts";
 
 /** What the main process says itself, in the tray and in notifications: the page's own words. */
-const instance = i18next.createInstance();
-void instance.init({ fallbackLng: "en", resources: { en: { console: en }, de: { console: de } }, initAsync: false });
+
+const files = import.meta.glob<Words>("../../../../locales/*/console.json", { import: "default" });
+const byLanguage = new Map(Object.entries(files).map(([file, load]) => [file.split("/").at(-2) ?? "", load]));
+
+export type Say = Translate<typeof console>;
 
 /** @param system language tag of the operating system, when none was chosen */
-export function wordsFor({ language }: Preferences, system: string) {
-  return instance.getFixedT(language ?? (/^de\b/i.test(system) ? "de" : "en"), "console");
+export async function wordsFor({ language }: Preferences, system: string): Promise<Say> {
+  const answering = answeringLanguage([language ?? system], [...byLanguage.keys()]);
+  return translatorOf<typeof console>((await byLanguage.get(answering)?.()) ?? {}, answering);
 }
-export type Words = ReturnType<typeof wordsFor>;

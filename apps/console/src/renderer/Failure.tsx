@@ -15,7 +15,11 @@ export function Failure({ error }: { error: unknown }) {
   return (
     <div className="notice bad" role="alert">
       <strong>
-        {problem ? <Words>{wordsOf(`problem.${problem.code}`, {}, problem.title)}</Words> : common("problem")}
+        {problem ? (
+          <Words>{wordsOf("console", `problem.${problem.code}`, {}, problem.title)}</Words>
+        ) : (
+          common("problem")
+        )}
       </strong>
       {/* What the console itself refuses it says in the language of the page. */}
       {error instanceof Refused ? message : <Said>{message}</Said>}

@@ -1,13 +1,13 @@
-import i18next from "i18next";
+import { formatMessage } from "../../../../locales/message.ts";
 import type { SetupState } from "../../../../server/features/appliance/setup-contract.ts";
-import { type Finding, fillBlanks, type Params } from "../../../../server/features/health/contract.ts";
+import type { Finding, Params } from "../../../../server/features/health/contract.ts";
 import type { AcmeTrouble } from "../../../../server/features/tls/acme/contract.ts";
-import { dateTime, pageLanguage } from "../../../shared/i18n.ts";
+import { dateTime, messageOf, pageLanguage } from "../../../shared/i18n.ts";
 import { bytes } from "./bytes.ts";
 import { quote } from "./quote.ts";
 
 /**
- * What the appliance says by codes, in the language of the page; in its own words where the catalogue has none for the code. All
+ * What the appliance says by codes, in the language of the page; in its own words where the catalogues have none for the code. All
  * of it is to be shown by `Words`, for what others said is quoted in it.
  */
 
@@ -15,8 +15,8 @@ import { quote } from "./quote.ts";
 export function findingWords({ code, params, detail, action }: Finding): { detail: string; action: string | null } {
   const filled = { ...params, ...namedTrouble(params) };
   return {
-    detail: wordsOf(`finding.${code}.detail`, filled, detail),
-    action: action === null ? null : wordsOf(`finding.${code}.action`, filled, action),
+    detail: wordsOf("findings", `finding.${code}.detail`, filled, detail),
+    action: action === null ? null : wordsOf("findings", `finding.${code}.action`, filled, action),
   };
 }
 
@@ -28,8 +28,8 @@ export function acmeTroubleWords({
   action,
 }: Pick<AcmeTrouble, "code" | "params" | "message" | "action">): { message: string; action: string } {
   return {
-    message: wordsOf(`acmeTrouble.${code}.message`, params, message),
-    action: wordsOf(`acmeTrouble.${code}.action`, params, action),
+    message: wordsOf("findings", `acmeTrouble.${code}.message`, params, message),
+    action: wordsOf("findings", `acmeTrouble.${code}.action`, params, action),
   };
 }
 
@@ -51,23 +51,28 @@ export function setupWords({ code, params, detail, action }: SetupState["steps"]
       ? {
           steps: steps
             .split(", ")
-            .map((step) => wordsOf(`setup.step.${step}`, {}, step))
+            .map((step) => wordsOf("console", `setup.step.${step}`, {}, step))
             .join(", "),
         }
       : {};
   return {
-    detail: wordsOf(`setupText.${code}.detail`, { ...params, ...named }, detail),
-    action: action === null ? null : wordsOf(`setupText.${code}.action`, params, action),
+    detail: wordsOf("findings", `setupText.${code}.detail`, { ...params, ...named }, detail),
+    action: action === null ? null : wordsOf("findings", `setupText.${code}.action`, params, action),
   };
 }
 
-/** @param otherwise what the appliance says itself, which may be of another version than this console */
-export function wordsOf(key: string, params: Params, otherwise: string): string {
-  const words: unknown = i18next.getResource(pageLanguage(), "console", key);
-  return typeof words === "string" ? fillBlanks(words, params, show) : quote(otherwise);
+/**
+ * @param key known at run time only
+ * @param otherwise what the appliance says itself, which may be of another version than this console
+ */
+export function wordsOf(name: "console" | "findings", key: string, params: Params, otherwise: string): string {
+  const message = messageOf(name, key);
+  if (message === null) return quote(otherwise);
+  const values = Object.fromEntries(Object.entries(params).map(([name, value]) => [name, show(name, value)]));
+  return formatMessage(message, values, pageLanguage());
 }
 
-/** Blanks that are filled with what others said. */
+/** Placeholders that are filled with what others said. */
 const foreign: ReadonlySet<string> = new Set(["cause", "causes", "details", "problems", "reason", "said"]);
 
 const moment = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;

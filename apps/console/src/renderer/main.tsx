@@ -5,9 +5,11 @@ import { QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
 import { StrictMode, useEffect, useState } from "react";
 import { createRoot } from "react-dom/client";
+import type console from "../../../../locales/en/console.json";
+import type findings from "../../../../locales/en/findings.json";
 import { createQueryClient } from "../../../shared/api/query-client.ts";
-import { onLanguage, pageLanguage, startTranslations } from "../../../shared/i18n.ts";
-import { deviceLanguage, loadCatalogues } from "../../../shared/languages.ts";
+import { onLanguage, pageLanguage } from "../../../shared/i18n.ts";
+import { deviceLanguage, startTranslations, takeWordsFrom } from "../../../shared/languages.ts";
 import { styleNonce } from "../../../shared/start.ts";
 import { Boundary } from "../../../shared/ui/Boundary.tsx";
 import { ConfirmProvider } from "../../../shared/ui/kit/Confirm.tsx";
@@ -17,12 +19,20 @@ import "../../../shared/ui/kit/kit.css";
 import "../../../shared/ui/kit/table.css";
 import { theme } from "../../../shared/ui/theme.ts";
 import { ask } from "./bridge.ts";
+import { builtWords } from "./built-words.ts";
 import "./console.css";
 import { createConsoleRouter } from "./routes.tsx";
 import { useTold } from "./shell/useTold.ts";
 
-startTranslations({}, deviceLanguage());
-await loadCatalogues(["common", "console"]);
+declare module "../../../shared/i18n.ts" {
+  interface Catalogues {
+    console: typeof console;
+    findings: typeof findings;
+  }
+}
+
+takeWordsFrom(builtWords);
+await startTranslations(deviceLanguage(), ["console", "findings"]);
 
 // The page has no permission to write to the clipboard itself; the shared copy fields ask for it in the usual way.
 Object.defineProperty(navigator, "clipboard", {

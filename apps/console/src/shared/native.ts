@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { StartFault, Ts } from "../../../../server/kernel/wire.ts";
+import { Locale, StartFault, Ts } from "../../../../server/kernel/wire.ts";
 
 /** What the window may ask of the console itself: method → what goes in and what comes out. */
 
@@ -52,7 +52,7 @@ export const FileName = z
 
 export const Preferences = z.strictObject({
   /** Null: the system's. */
-  language: z.enum(["en", "de"]).nullable(),
+  language: Locale.nullable(),
   colorScheme: z.enum(["auto", "light", "dark"]),
   /** Whether the console stays in the tray when its window is closed, and says when the appliance is in trouble. */
   background: z.boolean(),

@@ -21,12 +21,14 @@ export function OperationView({ api, operation }: { api: OpenApi; operation: Ope
   const bad = responses.filter(([status]) => /^[45d]/.test(status));
   return (
     <article>
-      <p className="tag">{operation.tag}</p>
-      <h1 ref={heading} tabIndex={-1}>
+      <p className="tag" lang="en">
+        {operation.tag}
+      </p>
+      <h1 ref={heading} tabIndex={-1} lang="en">
         {(operation.summary ?? operation.operationId).replaceAll("`", "")}
       </h1>
       <p className="route">
-        <span className="method" data-method={operation.method}>
+        <span className="method" lang="en" data-method={operation.method}>
           {operation.method}
         </span>
         <code>{operation.path}</code>
@@ -49,7 +51,7 @@ export function OperationView({ api, operation }: { api: OpenApi; operation: Ope
         {good.map(([status, response]) => (
           <div className="response" key={status}>
             <h3>
-              <span className="status">{status}</span> {response.description}
+              <span className="status">{status}</span> <span lang="en">{response.description}</span>
             </h3>
             {Object.entries(response.content ?? {}).map(([type, media]) => (
               <MediaView key={type} api={api} type={type} media={media} />
@@ -66,7 +68,7 @@ export function OperationView({ api, operation }: { api: OpenApi; operation: Ope
                 <dt className="status" data-bad>
                   {status}
                 </dt>
-                <dd>
+                <dd lang="en">
                   <ErrorCodes text={response.description ?? ""} />
                 </dd>
               </div>
@@ -84,7 +86,7 @@ function ErrorCodes({ text }: { text: string }) {
     const code = /^`([a-z]+(?:-[a-z]+)*)`$/.exec(part)?.[1];
     return code ? (
       // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a text never change places
-      <a key={index} href={`/errors/${code}`}>
+      <a key={index} lang="en" href={`/errors/${code}`}>
         {code}
       </a>
     ) : (
@@ -123,8 +125,15 @@ function Parameters({ api, operation }: { api: OpenApi; operation: Operation }) 
         {parameters.map((parameter) => (
           <li key={`${parameter.in} ${parameter.name}`}>
             <p className="member">
-              <code className="name">{parameter.name}</code> <span className="place">{parameter.in}</span>{" "}
-              {parameter.schema && <span className="kind">{typeLabel(api, parameter.schema)}</span>}
+              <code className="name">{parameter.name}</code>{" "}
+              <span className="place" lang="en">
+                {parameter.in}
+              </span>{" "}
+              {parameter.schema && (
+                <span className="kind" lang="en">
+                  {typeLabel(api, parameter.schema)}
+                </span>
+              )}
               {parameter.required && <span className="must">{t("required")}</span>}
             </p>
             {(parameter.description ?? parameter.schema?.description) && (
@@ -143,7 +152,12 @@ function MediaView({ api, type, media }: { api: OpenApi; type: string; media: Me
   return (
     <div className="media">
       <p className="media-type">
-        <code>{type}</code> {media.schema && <span className="kind">{typeLabel(api, media.schema)}</span>}
+        <code>{type}</code>{" "}
+        {media.schema && (
+          <span className="kind" lang="en">
+            {typeLabel(api, media.schema)}
+          </span>
+        )}
       </p>
       <div className="media-columns">
         {media.schema && <SchemaView api={api} schema={media.schema} />}

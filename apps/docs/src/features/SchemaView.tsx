@@ -64,7 +64,10 @@ function Member({ api, name, schema, required, depth }: MemberProps) {
   return (
     <li>
       <p className="member">
-        <code className="name">{name}</code> <span className="kind">{typeLabel(api, schema)}</span>
+        <code className="name">{name}</code>{" "}
+        <span className="kind" lang="en">
+          {typeLabel(api, schema)}
+        </span>
         {required && <span className="must">{t("required")}</span>}
       </p>
       {(schema.description ?? resolved.description) && (
@@ -79,24 +82,30 @@ function Member({ api, name, schema, required, depth }: MemberProps) {
 }
 
 function Branch({ api, schema, label, depth }: { api: OpenApi; schema: Schema; label: string; depth: number }) {
-  if (!isDeep(api, schema)) return <p className="kind">{label}</p>;
+  if (!isDeep(api, schema))
+    return (
+      <p className="kind" lang="en">
+        {label}
+      </p>
+    );
   return (
     <details className="branch" open={depth === 0}>
-      <summary>{label}</summary>
+      <summary lang="en">{label}</summary>
       <SchemaView api={api} schema={schema} depth={depth + 1} />
     </details>
   );
 }
 
 function Limits({ schema }: { schema: Schema }) {
+  const t = translator("docs");
   const limits = [
-    schema.minLength !== undefined && `≥ ${schema.minLength} characters`,
-    schema.maxLength !== undefined && `≤ ${schema.maxLength} characters`,
+    schema.minLength !== undefined && `≥ ${t("characters", { count: schema.minLength })}`,
+    schema.maxLength !== undefined && `≤ ${t("characters", { count: schema.maxLength })}`,
     schema.minimum !== undefined && schema.minimum > -9e15 && `≥ ${schema.minimum}`,
     schema.maximum !== undefined && schema.maximum < 9e15 && `≤ ${schema.maximum}`,
-    schema.minItems !== undefined && `≥ ${schema.minItems} entries`,
-    schema.maxItems !== undefined && `≤ ${schema.maxItems} entries`,
-    schema.default !== undefined && `default ${JSON.stringify(schema.default)}`,
+    schema.minItems !== undefined && `≥ ${t("entries", { count: schema.minItems })}`,
+    schema.maxItems !== undefined && `≤ ${t("entries", { count: schema.maxItems })}`,
+    schema.default !== undefined && t("default", { value: JSON.stringify(schema.default) }),
     schema.pattern !== undefined && schema.pattern,
   ].filter((text) => text !== false);
   if (limits.length === 0) return null;

@@ -1,9 +1,11 @@
 import { Button } from "@mantine/core";
 import { type ReactNode, useEffect, useRef, useState } from "react";
+import { translatorOf } from "../../../../locales/translate.ts";
 import type { EnvelopeSummary } from "../../../../server/features/evidence/contract.ts";
-import type { Step } from "../../../../server/features/evidence/verify.ts";
-import { findingText, findingWords } from "../../../../server/features/evidence/words.ts";
-import { dateTime, pageLanguage, translator } from "../../../shared/i18n.ts";
+import { type Step, saidStep } from "../../../../server/features/evidence/verify.ts";
+import { findingText } from "../../../../server/features/evidence/words.ts";
+import { type Catalogues, dateTime, messageOf, translator } from "../../../shared/i18n.ts";
+import { servedWords } from "../../../shared/served-words.ts";
 import { Check, Clock, Cross, Eye, Question, Shield } from "../../../shared/ui/icons.tsx";
 import { certificateOf, type Outcome, type Verdict } from "./check.ts";
 
@@ -106,8 +108,11 @@ function Actions({ outcome }: { outcome: Outcome }) {
   const [said, setSaid] = useState("");
   const copy = async () => {
     const { verdict, file, result, record, pdf, seals } = outcome;
-    const report = { v: 1, verdict, file, evidence: result, steps: [...record, ...pdf], seals };
     try {
+      const inEnglish = translatorOf<Catalogues["evidence"]>(await servedWords.load("en", "evidence"), "en");
+      // A report is read by whoever is asked for help: its sentences are English, as the command line's.
+      const steps = [...record, ...pdf].map((step) => saidStep(inEnglish, step));
+      const report = { v: 1, verdict, file, evidence: result, steps, seals };
       await navigator.clipboard.writeText(JSON.stringify(report, null, 2));
       setSaid(t("copied"));
     } catch {
@@ -155,9 +160,7 @@ function Facts({ envelope }: { envelope: EnvelopeSummary }) {
 
 function StepRow({ step }: { step: Step }) {
   const t = translator("verify");
-  const language = pageLanguage().startsWith("de") ? "de" : "en";
-  const { titles, labels } = findingWords[language];
-  const known: Readonly<Record<string, string>> = labels;
+  const evidence = translator("evidence");
   const state = step.ok === null ? "note" : step.ok ? "holds" : "fails";
   return (
     <li data-step={step.name} data-ok={step.ok ?? undefined} data-state={state}>
@@ -165,14 +168,14 @@ function StepRow({ step }: { step: Step }) {
       <details open={step.ok === false}>
         <summary>
           {step.ok === null ? <Eye size={20} /> : step.ok ? <Check size={20} /> : <Cross size={20} />}
-          <span>{titles[step.name]}</span>
+          <span>{evidence(`titles.${step.name}`)}</span>
           <span className="state">{t(`steps.${state}`)}</span>
         </summary>
-        <p>{findingText(step.code, step.values, language, dateTime)}</p>
+        <p>{findingText(evidence, step.code, step.values, dateTime)}</p>
         <dl>
           {step.bytes.map(({ label, value }) => (
             <div key={`${label} ${value}`}>
-              <dt>{known[label] ?? label}</dt>
+              <dt>{messageOf("evidence", `labels.${label}`) ?? label}</dt>
               <dd>
                 <code>{value}</code>
               </dd>

@@ -2,7 +2,7 @@ import type { Deps } from "../../../kernel/deps.ts";
 import { AppError } from "../../../kernel/errors.ts";
 import { RetryLater } from "../../../kernel/job-runner.ts";
 import type { Actor } from "../../../kernel/wire.ts";
-import { findingTexts } from "../../health/service.ts";
+import { actionFor } from "../../health/service.ts";
 import { KeyUnavailable } from "../../keys/service.ts";
 import { recordOperatorAct } from "../../operators/service.ts";
 import { AnchorsHeld, endHold } from "./hold.ts";
@@ -58,7 +58,7 @@ export async function resumeHeldAnchors(deps: Deps, actor: Actor): Promise<Manag
   const held = await anchorHold(deps);
   if (held === null) throw new AppError("conflict", { detail: "No anchors are held back." });
   if (held.later !== null) {
-    const detail = `The witness holds anchor ${held.later} under the key in use. ${findingTexts["anchors.later"].action}`;
+    const detail = `The witness holds anchor ${held.later} under the key in use. ${actionFor("anchors.later")}`;
     throw new AppError("conflict", { detail });
   }
   await deps.db.tx(async (tx) => {

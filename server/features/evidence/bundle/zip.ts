@@ -1,4 +1,4 @@
-import { type ArchiveFault, findingWords } from "../words.ts";
+import type { ArchiveFault } from "../words.ts";
 
 /**
  * ZIP archives (APPNOTE.TXT 6.3) as evidence bundles need them. Isomorphic. Files are stored, not compressed: what weighs
@@ -7,12 +7,12 @@ import { type ArchiveFault, findingWords } from "../words.ts";
 
 export type ZipEntry = { name: string; bytes: Uint8Array };
 
-/** The archive is damaged, or uses what bundles do not: the code says what, and the message as well. */
+/** The archive is damaged, or uses what bundles do not: the code says what. */
 export class ZipError extends Error {
   override name = "ZipError";
   readonly fault: ArchiveFault;
   constructor(fault: ArchiveFault) {
-    super(findingWords.en.archive[fault]);
+    super(`the archive cannot be read: ${fault}`);
     this.fault = fault;
   }
 }

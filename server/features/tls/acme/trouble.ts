@@ -1,14 +1,18 @@
+import type Catalogue from "../../../../locales/en/findings.json";
 import type { Ts } from "../../../kernel/clock.ts";
+import { english } from "../../../kernel/english.ts";
 import { OutboundError } from "../../../kernel/outbound.ts";
-import { fillBlanks, type Params } from "../../health/contract.ts";
+import type { Params } from "../../health/contract.ts";
 import { AcmeError } from "./client.ts";
 import type { AcmeTrouble, ChallengeType } from "./contract.ts";
 import type { AcmeSettings } from "./store.ts";
-import { acmeTexts } from "./texts.ts";
 
-/** What went wrong between the server and the authority, in words that say what to do. */
+/**
+ * What went wrong between the server and the authority, in words that say what to do. Codes are the authority's own (RFC 8555 §6.7),
+ * or ours where it was not reached.
+ */
 
-type Code = keyof typeof acmeTexts;
+type Code = keyof (typeof Catalogue)["acmeTrouble"];
 type Told = { code: Code; params: Params };
 
 export function troubleOf(
@@ -17,10 +21,17 @@ export function troubleOf(
   at: Ts,
 ): AcmeTrouble {
   const { code, params } = tell(error, settings);
-  const say = (words: string) => fillBlanks(words, params, (_, value) => `${value}`);
-  const { message, action } = acmeTexts[code];
+  const t = english<typeof Catalogue>("findings");
   const { type, details } = error instanceof AcmeError ? error : { type: null, details: [] };
-  return { at, type, code, params, message: say(message), action: say(action), details };
+  return {
+    at,
+    type,
+    code,
+    params,
+    message: t(`acmeTrouble.${code}.message`, params),
+    action: t(`acmeTrouble.${code}.action`, params),
+    details,
+  };
 }
 
 function tell(error: unknown, { directory, challenge }: Pick<AcmeSettings, "directory" | "challenge">): Told {

@@ -126,7 +126,7 @@ function State({ state: { settings, running, last, lastVerified, lastDrill, next
               <ul>
                 {Object.entries(lastDrill.checked).map(([what, count]) => (
                   <li key={what}>
-                    <Words>{wordsOf(`backup.walked.${what}`, {}, what)}</Words>: {count}
+                    <Words>{wordsOf("console", `backup.walked.${what}`, {}, what)}</Words>: {count}
                   </li>
                 ))}
               </ul>

@@ -1,7 +1,7 @@
 import { Checkbox, NativeSelect, useMantineColorScheme } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { pageLanguage, translator } from "../../../../shared/i18n.ts";
-import { type Language, languages, showLanguage } from "../../../../shared/languages.ts";
+import { languages, showLanguage } from "../../../../shared/languages.ts";
 import { PageHeader } from "../../../../shared/ui/kit/PageHeader.tsx";
 import type { Preferences } from "../../shared/native.ts";
 import { ask } from "../bridge.ts";
@@ -32,7 +32,6 @@ export function ConsolePage() {
   );
 }
 
-const isLanguage = (text: string): text is Language => Object.hasOwn(languages, text);
 const schemes = ["auto", "light", "dark"] as const;
 
 function PreferencesForm({ preferences }: { preferences: Preferences }) {
@@ -47,9 +46,8 @@ function PreferencesForm({ preferences }: { preferences: Preferences }) {
       <NativeSelect
         label={translator("common")("language")}
         value={pageLanguage()}
-        data={Object.entries(languages).map(([value, label]) => ({ value, label }))}
+        data={languages().map(({ tag, name }) => ({ value: tag, label: name }))}
         onChange={({ currentTarget: { value } }) => {
-          if (!isLanguage(value)) return;
           save.mutate({ language: value }, { onSuccess: () => void showLanguage(value) });
         }}
       />

@@ -193,7 +193,7 @@ function KeyRow({ info }: { info: ManagedKeyInfo }) {
 
 /** What to do, where the appliance's own words, which end with it, are of another language than the page. */
 function Remedy({ code }: { code: string }) {
-  const words = wordsOf(`keyTrouble.${code}`, {}, "");
+  const words = wordsOf("findings", `keyTrouble.${code}`, {}, "");
   if (pageLanguage() === "en" || words === "") return null;
   return (
     <p>

@@ -97,7 +97,7 @@ function Queue({ mails }: { mails: MailQueue["data"] }) {
             </td>
             <td data-label={t("mail.cause")}>
               {heldFor !== null ? (
-                <Words>{wordsOf(`mail.heldFor.${heldFor}`, {}, heldFor)}</Words>
+                <Words>{wordsOf("console", `mail.heldFor.${heldFor}`, {}, heldFor)}</Words>
               ) : cause !== null ? (
                 <Said>{cause}</Said>
               ) : (

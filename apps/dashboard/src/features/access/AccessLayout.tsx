@@ -1,4 +1,5 @@
 import { Outlet } from "@tanstack/react-router";
+import type access from "../../../../../locales/en/access.json";
 import { translator } from "../../../../shared/i18n.ts";
 import { languages } from "../../../../shared/languages.ts";
 import { Brand } from "../../../../shared/ui/Brand.tsx";
@@ -6,6 +7,12 @@ import { Check } from "../../../../shared/ui/icons.tsx";
 import { LanguageChoice } from "../shell/LanguageChoice.tsx";
 import { Guilloche } from "./Guilloche.tsx";
 import "./access.css";
+
+declare module "../../../../shared/i18n.ts" {
+  interface Catalogues {
+    access: typeof access;
+  }
+}
 
 const t = translator("access");
 const common = translator("common");
@@ -46,7 +53,7 @@ export function AccessLayout() {
             <a href="/verify">{t("foot.verify")}</a>
             <a href="/docs">{t("foot.docs")}</a>
           </nav>
-          {Object.keys(languages).length > 1 && <LanguageChoice />}
+          {languages().length > 1 && <LanguageChoice />}
         </footer>
       </div>
     </div>

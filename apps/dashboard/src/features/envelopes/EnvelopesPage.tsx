@@ -2,6 +2,7 @@ import { Button, Group } from "@mantine/core";
 import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { useCallback, useRef } from "react";
+import type envelopes from "../../../../../locales/en/envelopes.json";
 import { listEnvelopes } from "../../../../../server/features/envelopes/contract.ts";
 import { callEndpoint } from "../../../../shared/api/client.ts";
 import { translator } from "../../../../shared/i18n.ts";
@@ -18,6 +19,12 @@ import { type EnvelopesSearch, isFiltered } from "./search.ts";
 import { useChanges } from "./useChanges.ts";
 import { useTemplateNames } from "./useTemplateNames.ts";
 import "./envelopes.css";
+
+declare module "../../../../shared/i18n.ts" {
+  interface Catalogues {
+    envelopes: typeof envelopes;
+  }
+}
 
 /** The envelopes of the chosen mode, newest first, as they change. */
 export function EnvelopesPage() {

@@ -17,10 +17,7 @@ export function LanguageSelect({ label, none, value, input, onChange }: Props) {
     <NativeSelect
       label={label}
       value={value}
-      data={[
-        { value: "", label: none },
-        ...Object.entries(languages).map(([tag, name]) => ({ value: tag, label: name })),
-      ]}
+      data={[{ value: "", label: none }, ...languages().map(({ tag, name }) => ({ value: tag, label: name }))]}
       {...input}
       onChange={(event) => onChange(event.currentTarget.value)}
     />

@@ -1,6 +1,7 @@
 import { Button, Group } from "@mantine/core";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
+import type send from "../../../../../locales/en/send.json";
 import type { Envelope } from "../../../../../server/features/envelopes/contract.ts";
 import {
   getTemplate,
@@ -28,6 +29,12 @@ import { Sent } from "./Sent.tsx";
 import { type Step, steps } from "./search.ts";
 import { TemplateChoice } from "./TemplateChoice.tsx";
 import "./send.css";
+
+declare module "../../../../shared/i18n.ts" {
+  interface Catalogues {
+    send: typeof send;
+  }
+}
 
 const t = translator("send");
 

@@ -13,15 +13,15 @@ type Props = {
 
 /** The languages that mails and pages speak; one that was set through the interface stays among them. */
 export function LanguageSelect({ label, description, value, error, none, onChange }: Props) {
-  const offered: Record<string, string> = { ...languages };
-  if (value !== "" && !Object.hasOwn(offered, value)) offered[value] = value;
+  const offered = languages();
+  if (value !== "" && !offered.some(({ tag }) => tag === value)) offered.push({ tag: value, name: value });
   return (
     <NativeSelect
       label={label}
       {...(description ? { description } : {})}
       data={[
         ...(none === undefined ? [] : [{ value: "", label: none }]),
-        ...Object.entries(offered).map(([tag, name]) => ({ value: tag, label: name })),
+        ...offered.map(({ tag, name }) => ({ value: tag, label: name })),
       ]}
       value={value}
       error={error}

@@ -75,7 +75,7 @@ export function Profile() {
           value={language}
           data={[
             { value: ofBrowser, label: t("account.profile.browserLanguage") },
-            ...Object.entries(languages).map(([value, label]) => ({ value, label })),
+            ...languages().map(({ tag, name }) => ({ value: tag, label: name })),
           ]}
           onChange={(event) => setLanguage(event.currentTarget.value)}
         />

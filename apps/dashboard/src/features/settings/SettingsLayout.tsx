@@ -1,8 +1,15 @@
 import { Link, type LinkProps, Outlet, useLocation } from "@tanstack/react-router";
 import { useEffect, useRef } from "react";
+import type settings from "../../../../../locales/en/settings.json";
 import { translator } from "../../../../shared/i18n.ts";
 import { useCan, useSession } from "../../session.tsx";
 import "./settings.css";
+
+declare module "../../../../shared/i18n.ts" {
+  interface Catalogues {
+    settings: typeof settings;
+  }
+}
 
 type Section = { to: NonNullable<LinkProps["to"]>; label: string };
 

@@ -1,5 +1,5 @@
 import { pageLanguage, translator } from "../../../../shared/i18n.ts";
-import { type Language, languages, showLanguage } from "../../../../shared/languages.ts";
+import { languages, showLanguage } from "../../../../shared/languages.ts";
 
 const common = translator("common");
 
@@ -8,15 +8,15 @@ export function LanguageChoice() {
   return (
     <fieldset className="language-choice">
       <legend className="spoken">{common("language")}</legend>
-      {(Object.keys(languages) as Language[]).map((language) => (
+      {languages().map(({ tag, name }) => (
         <button
-          key={language}
+          key={tag}
           type="button"
-          lang={language}
-          aria-pressed={language === pageLanguage()}
-          onClick={() => void showLanguage(language)}
+          lang={tag}
+          aria-pressed={tag === pageLanguage()}
+          onClick={() => void showLanguage(tag)}
         >
-          {languages[language]}
+          {name}
         </button>
       ))}
     </fieldset>

@@ -1,6 +1,7 @@
 import { useDisclosure } from "@mantine/hooks";
 import { Link, useRouterState } from "@tanstack/react-router";
 import { lazy, type ReactNode, Suspense, useEffect } from "react";
+import type shell from "../../../../../locales/en/shell.json";
 import { translator } from "../../../../shared/i18n.ts";
 import { Brand } from "../../../../shared/ui/Brand.tsx";
 import { Menu as MenuIcon } from "../../../../shared/ui/icons.tsx";
@@ -12,6 +13,12 @@ import { UserMenu } from "./UserMenu.tsx";
 import { useOnce } from "./useOnce.ts";
 import { useShortcuts } from "./useShortcuts.ts";
 import "./shell.css";
+
+declare module "../../../../shared/i18n.ts" {
+  interface Catalogues {
+    shell: typeof shell;
+  }
+}
 
 const t = translator("shell");
 const common = translator("common");

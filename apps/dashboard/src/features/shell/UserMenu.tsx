@@ -100,7 +100,7 @@ function LanguageOfPerson() {
       legend={t("user.language")}
       name="language"
       value={pageLanguage()}
-      options={Object.entries(languages).map(([value, label]) => ({ value, label, lang: value }))}
+      options={languages().map(({ tag, name }) => ({ value: tag, label: name, lang: tag }))}
       onChoose={(tag) => void speak(tag)}
     />
   );

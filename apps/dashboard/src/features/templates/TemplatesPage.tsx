@@ -4,6 +4,7 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense, useState } from "react";
 import { z } from "zod";
+import type templates from "../../../../../locales/en/templates.json";
 import { listTemplates, type Template } from "../../../../../server/features/templates/contract.ts";
 import { callEndpoint } from "../../../../shared/api/client.ts";
 import { translator } from "../../../../shared/i18n.ts";
@@ -18,6 +19,12 @@ import { When } from "../../../../shared/ui/kit/When.tsx";
 import { useCan } from "../../session.tsx";
 import "../../../../shared/ui/kit/table.css";
 import "./templates.css";
+
+declare module "../../../../shared/i18n.ts" {
+  interface Catalogues {
+    templates: typeof templates;
+  }
+}
 
 // Most visits make none, so it is not part of the first load.
 const NewTemplate = lazy(async () => ({ default: (await import("./NewTemplate.tsx")).NewTemplate }));

@@ -20,7 +20,8 @@ export function itemName(t: Translate, item: OverlayItem): string {
 
 /** The kind of an item and where it lies, for those who do not see it. */
 export function describePlace(t: Translate, item: OverlayItem): string {
-  const [x, y, width, height] = [item.x, item.y, item.width, item.height].map(Math.round);
+  const [x, y] = [Math.round(item.x), Math.round(item.y)];
+  const [width, height] = [Math.round(item.width), Math.round(item.height)];
   const place = t("fields.place", { page: item.page, x, y, width, height });
   return `${t(`type.${item.type}`)}. ${place}`;
 }

@@ -1,6 +1,5 @@
-import i18next from "i18next";
 import { ownMember } from "../../../../../server/kernel/record.ts";
-import { translator } from "../../../../shared/i18n.ts";
+import { pageLanguage, translator } from "../../../../shared/i18n.ts";
 import { answerTo, isList, isRequired, type Mine } from "./fields.ts";
 import { type Filling, problemOf } from "./store.ts";
 
@@ -23,7 +22,7 @@ export function describedBy(field: Mine, filling: Filling) {
 }
 
 const day = (text: string) =>
-  new Intl.DateTimeFormat(i18next.language, { dateStyle: "medium", timeZone: "UTC" }).format(new Date(text));
+  new Intl.DateTimeFormat(pageLanguage(), { dateStyle: "medium", timeZone: "UTC" }).format(new Date(text));
 
 /** What stands in the field as the signer sees it; empty when nothing does. */
 export function shownText(field: Mine, filling: Filling): string {
@@ -34,7 +33,7 @@ export function shownText(field: Mine, filling: Filling): string {
     case "email":
       return filling.view.recipient.email;
     case "date_signed":
-      return new Intl.DateTimeFormat(i18next.language, { dateStyle: "medium" }).format(new Date());
+      return new Intl.DateTimeFormat(pageLanguage(), { dateStyle: "medium" }).format(new Date());
     case "formula":
       return ownMember(filling.computed, field.id) ?? "";
     case "date":

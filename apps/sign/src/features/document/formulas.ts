@@ -1,6 +1,6 @@
-import i18next from "i18next";
 import type { SigningView } from "../../../../../server/features/signing/contract.ts";
 import { computeFormulas } from "../../../../../server/features/templates/values.ts";
+import { pageLanguage } from "../../../../shared/i18n.ts";
 import type { Answers } from "./fields.ts";
 
 /** The texts of formula fields, computed from the numbers of everybody's fields. */
@@ -16,7 +16,7 @@ function textOf(view: SigningView, id: string, value: number): string {
   const field = view.fields.find((candidate) => candidate.id === id);
   const decimals = field?.type === "formula" ? field.decimals : undefined;
   return new Intl.NumberFormat(
-    i18next.language,
+    pageLanguage(),
     decimals === undefined
       ? { maximumFractionDigits: 10 }
       : { minimumFractionDigits: decimals, maximumFractionDigits: decimals },

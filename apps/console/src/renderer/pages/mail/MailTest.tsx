@@ -45,7 +45,7 @@ export function MailTest() {
           {test.data.error !== null && <Said>{test.data.error}</Said>}
           {test.data.action !== null && (
             <p>
-              <Words>{wordsOf(`mailRemedy.${test.data.code}`, {}, test.data.action)}</Words>
+              <Words>{wordsOf("findings", `mailRemedy.${test.data.code}`, {}, test.data.action)}</Words>
             </p>
           )}
           {test.data.transcript.length > 0 && (

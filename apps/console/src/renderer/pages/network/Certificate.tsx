@@ -21,7 +21,7 @@ export function Certificate({ certificate }: { certificate: TlsCertificate }) {
         <ul className="notice bad">
           {warnings.map(({ code, params, message }) => (
             <li key={message}>
-              <Words>{wordsOf(`tlsWarning.${code}`, params, message)}</Words>
+              <Words>{wordsOf("findings", `tlsWarning.${code}`, params, message)}</Words>
             </li>
           ))}
         </ul>

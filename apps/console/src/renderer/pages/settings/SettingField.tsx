@@ -8,7 +8,8 @@ import { Words } from "../../Said.tsx";
 const t = translator("console");
 
 /** What a setting is for, in the language of the page. */
-export const meaningOf = ({ key, meaning }: Setting): string => wordsOf(`settingMeaning.${key}`, {}, meaning);
+export const meaningOf = ({ key, meaning }: Setting): string =>
+  wordsOf("console", `settingMeaning.${key}`, {}, meaning);
 
 type Props = {
   setting: Setting;

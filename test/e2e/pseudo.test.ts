@@ -1,0 +1,172 @@
+import type { Browser, Page } from "playwright";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { z } from "zod";
+import { locales } from "../../locales/read.ts";
+import { buildApps } from "../../scripts/build-apps.ts";
+import { sessionCookieName } from "../../server/features/identity/sessions.ts";
+import { startAppliance, type TestAppliance } from "../harness/appliance.ts";
+import { desktop, launch, phone, settled, type Visit, visit } from "../harness/page.ts";
+import { samplePdf } from "../harness/pdfs.ts";
+import { pseudoLanguage, pseudoWords } from "../harness/pseudo.ts";
+import { publishTemplate, send } from "../harness/scenario.ts";
+
+/**
+ * The pages in a language that was added: every word of theirs is one of its catalogue, and its longer words have room. What stands
+ * there without accents was not translated.
+ */
+
+let app: TestAppliance;
+let browser: Browser;
+let template: string;
+let envelope: string;
+let cookie: string;
+let visits: Visit[] = [];
+
+beforeAll(async () => {
+  await buildApps();
+  app = await startAppliance();
+  browser = await launch();
+  const roles = [
+    { name: "Tenant", order: 1, verification: "none" },
+    { name: "Landlord", order: 2, verification: "none" },
+  ];
+  template = await publishTemplate(app, { roles });
+  const viewers = [{ email: "lea@example.org", name: "Lea", locale: pseudoLanguage }];
+  const sent = await send(app, template, {
+    envelope: { viewerDocumentAccess: true, viewers },
+    tenant: { locale: pseudoLanguage },
+  });
+  envelope = sent.id;
+  cookie = await app.signIn();
+});
+
+afterEach(async () => {
+  const troubles = visits.flatMap((one) => one.troubles);
+  await Promise.all(visits.map(({ context }) => context.close()));
+  visits = [];
+  expect(troubles).toEqual([]);
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await app?.stop();
+});
+
+/** A browser that asks for the language, of an appliance that has it besides. */
+async function speaker(options: Parameters<typeof visit>[1]): Promise<Page> {
+  const seen = await visit(browser, { ...options, locale: pseudoLanguage });
+  visits.push(seen);
+  await seen.context.route("**/*", async (route) => {
+    const { pathname } = new URL(route.request().url());
+    const [, language, name = ""] = /^\/locales\/([\w-]+)\/([\w-]+)\.json$/.exec(pathname) ?? [];
+    if (language === pseudoLanguage) return route.fulfill({ json: pseudoWords(locales().words("en", name)) });
+    if (route.request().resourceType() !== "document") return route.fallback();
+    const response = await route.fetch();
+    const body = (await response.text()).replace('data-languages="', `data-languages="${pseudoLanguage} `);
+    return route.fulfill({ response, body });
+  });
+  return seen.page;
+}
+
+async function member(page: Page): Promise<void> {
+  // Chromium counts a loopback address as secure, the protocol for setting cookies does not.
+  const url = `https://${new URL(app.url).hostname}`;
+  const value = cookie.slice(sessionCookieName.length + 1);
+  await page
+    .context()
+    .addCookies([{ name: sessionCookieName, value, url, httpOnly: true, secure: true, sameSite: "Lax" }]);
+}
+
+/** What people and machines gave: names, titles, addresses, times; and what is a name in every language. */
+const given = [
+  /Ada Muster|Ben Beispiel|Flat 12|Rental agreement|Tenant|Landlord|Signet|Example Ltd|Olive Owner|(live|test) key|Lea\b/g,
+  /^(EL|OO)$|English( \(Pseudo-Accents\))?|Deutsch| and /g,
+  /\b[\w.+-]+@[\w.-]+/g,
+  /\b(https?:\/\/|\/)[\w./:#-]+/g,
+  /\b\w+\.(pdf|csv|xlsx|json|yaml)\b/g,
+  /\b[a-z]{2,5}_[A-Za-z0-9]{10,}/g,
+  /\b\d{1,2} (Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\w* \d{4}|\b(January|February|March|April|May|June|July|August|September|October|November|December) \d{1,2}, \d{4}|\b[JFMASOND][a-z]{2} \d{1,2}, \d{4}/g,
+  /\b(AM|PM|at|UTC|GMT|PDF|PDFs|CSV|API|SHA-256|ID|JSON|URL|Ctrl|Esc|Enter|Alt|Shift|Tab|Google|Microsoft|PAdES|px|pt|mm|MB|kB|KB)\b/g,
+];
+
+const Texts = z.array(z.string());
+
+/** Texts of the page, also those for screen readers, that hold a word without accents. */
+async function untranslated(page: Page): Promise<string[]> {
+  const texts = await page.evaluate(`(() => {
+    const own = (at) => at && !at.closest("script, style, noscript, code, pre, kbd, time, [hidden]") &&
+      at.closest("[lang]")?.getAttribute("lang") === ${JSON.stringify(pseudoLanguage)} && at.checkVisibility();
+    const found = [];
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    while (walker.nextNode()) {
+      const { parentElement: at, textContent: text } = walker.currentNode;
+      if (text.trim() && own(at)) found.push(text.trim());
+    }
+    for (const name of ["aria-label", "placeholder", "title", "alt"])
+      for (const at of document.querySelectorAll("[" + name + "]")) if (own(at)) found.push(at.getAttribute(name));
+    return found;
+  })()`);
+  return Texts.parse(texts).filter((text) =>
+    /[A-Za-z]{2,}/.test(given.reduce((rest, pattern) => rest.replaceAll(pattern, " "), text)),
+  );
+}
+
+/** What is wider than the window. */
+const overflow = "document.documentElement.scrollWidth - window.innerWidth";
+
+async function speaks(page: Page, where: string): Promise<void> {
+  await page.locator("h1, h2").first().waitFor();
+  await settled(page);
+  await page.waitForFunction(() => document.querySelector("main .loading, main [aria-busy=true]") === null);
+  expect.soft(await page.getAttribute("html", "lang"), where).toBe(pseudoLanguage);
+  expect.soft(await untranslated(page), where).toEqual([]);
+  expect.soft(Number(await page.evaluate(overflow)), `${where}: too wide by`).toBeLessThanOrEqual(0);
+}
+
+const looks = [
+  ["desk", desktop],
+  ["phone", phone],
+] as const;
+
+test.each(looks)("the dashboard, on a %s", async (look, options) => {
+  const page = await speaker(options);
+  for (const address of ["/sign-in", "/sign-up", "/password/forgot"]) {
+    await page.goto(`${app.url}${address}`);
+    await speaks(page, `${look} ${address}`);
+  }
+  await member(page);
+  const addresses = [
+    ...["/", "/envelopes", `/envelopes/${envelope}`, "/templates", `/templates/${template}`, "/send", "/bulk"],
+    ...["people", "content", "options", "review"].map((step) => `/send?template=${template}&step=${step}`),
+    ...["organization", "members", "keys", "branding", "audit", "account"].map((part) => `/settings/${part}`),
+  ];
+  for (const address of addresses) {
+    await page.goto(`${app.url}${address}`);
+    await speaks(page, `${look} ${address}`);
+  }
+});
+
+test.each(looks)("the pages for everybody: signing, following, checking, the API, on a %s", async (look, options) => {
+  const page = await speaker(options);
+  const linkOf = async (kind: string) => (await app.mail()).find((mail) => mail.kind === kind)?.link ?? "";
+  for (const [where, address] of [
+    ["sign", await linkOf("signing_request")],
+    ["view", await linkOf("viewer_invite")],
+    ["sign without a link", `${app.url}/sign`],
+    ["view without a link", `${app.url}/view`],
+    ["docs", `${app.url}/docs`],
+    ["docs of an operation", `${app.url}/docs#createEnvelope`],
+    ["verify", `${app.url}/verify`],
+  ] as const) {
+    // Away first: only the fragment differs.
+    await page.goto("about:blank");
+    await page.evaluate("0");
+    await page.goto(address);
+    await speaks(page, `${look} ${where}`);
+    if (where.endsWith("without a link")) await page.evaluate("sessionStorage.clear()");
+  }
+  const buffer = Buffer.from(await samplePdf({ pages: 1 }));
+  await page.setInputFiles("input[type=file]", { name: "plain.pdf", mimeType: "application/pdf", buffer });
+  await page.locator(".report").waitFor();
+  await speaks(page, `${look} a report`);
+});

@@ -1,0 +1,67 @@
+import type { Browser } from "playwright";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { buildApps } from "../../scripts/build-apps.ts";
+import { startAppliance, type TestAppliance } from "../harness/appliance.ts";
+import { desktop, launch, seriousFindings, visit } from "../harness/page.ts";
+
+/** A page and its words: in its own language only, and what happens when they cannot be had. */
+
+let app: TestAppliance;
+let browser: Browser;
+
+beforeAll(async () => {
+  await buildApps();
+  app = await startAppliance();
+  browser = await launch();
+});
+afterAll(async () => {
+  await browser?.close();
+  await app?.stop();
+});
+
+test("the language is changed on the page, and the words of the new one are fetched then", async () => {
+  const { page, context, troubles } = await visit(browser, desktop);
+  const asked: string[] = [];
+  page.on("request", (request) => {
+    const name = /\/locales\/(.*)\.json\?v=[\w-]{12}$/.exec(request.url())?.[1];
+    if (name !== undefined) asked.push(name);
+  });
+  await page.goto(`${app.url}/sign-in`);
+  await page.getByRole("button", { name: "Deutsch" }).waitFor();
+  expect(asked.sort()).toEqual(["en/access", "en/common"]);
+  await page.getByRole("button", { name: "Deutsch" }).click();
+  await page.getByRole("button", { name: "English", pressed: false }).waitFor();
+  expect(await page.getAttribute("html", "lang")).toBe("de");
+  expect(asked.slice(2).sort()).toEqual(["de/access", "de/common"]);
+  // It is remembered on this device.
+  await page.reload();
+  await page.getByRole("button", { name: "Deutsch", pressed: true }).waitFor();
+  expect(troubles).toEqual([]);
+  await context.close();
+});
+
+test("words that do not arrive are asked for again", async () => {
+  const { page, context } = await visit(browser, desktop);
+  let refused = 0;
+  await context.route("**/locales/en/verify.json*", (route) => {
+    refused += 1;
+    return refused === 1 ? route.abort() : refused === 2 ? route.fulfill({ status: 503 }) : route.fallback();
+  });
+  await page.goto(`${app.url}/verify`);
+  await page.locator("input[type=file]").waitFor({ state: "attached" });
+  expect(refused).toBe(3);
+  await context.close();
+});
+
+test("a page without words says so, and can be tried again", async () => {
+  const { page, context } = await visit(browser, { ...desktop, locale: "de-DE" });
+  await context.route("**/locales/**", (route) => route.abort());
+  await page.goto(`${app.url}/verify`);
+  await page.getByRole("heading", { name: "This page could not be loaded" }).waitFor();
+  expect(await seriousFindings(page)).toEqual([]);
+  await context.unroute("**/locales/**");
+  await page.getByRole("button", { name: "Try again" }).click();
+  await page.locator("input[type=file]").waitFor({ state: "attached" });
+  expect(await page.getAttribute("html", "lang")).toBe("de");
+  await context.close();
+});
