@@ -205,7 +205,7 @@ describe("golden pictures", () => {
   });
 });
 
-test("the header is judged before anything is inflated", () => {
+test("is judged by its header before anything is inflated", () => {
   expect(verdictOf(png(2000, 1000), { limit })).toBe("2000 × 1000");
   expect(verdictOf(png(2001, 1), { limit })).toBe("too-complex");
   expect(verdictOf(png(1, 1001), { limit })).toBe("too-complex");
@@ -216,7 +216,7 @@ test("the header is judged before anything is inflated", () => {
   expect(verdictOf(announced, { accepted: true })).toBe("too-complex");
 });
 
-test("no more is inflated than the header announces", () => {
+test("that holds more than it announces is refused without being inflated whole", () => {
   const bomb = pngOf({ width: 10, height: 10, data: deflateSync(Buffer.alloc(200 * 1024 * 1024)) });
   const before = process.memoryUsage().rss;
   expect(verdicts(bomb)).toEqual({ new: "unsupported", stored: "unsupported" });
