@@ -109,7 +109,7 @@ function sentences(words: unknown): string[] {
   return typeof words === "object" && words !== null ? Object.values(words).flatMap(sentences) : [];
 }
 const catalogue = (language: string) =>
-  ["common", "console"].map((name): unknown =>
+  ["common", "console", "findings"].map((name): unknown =>
     JSON.parse(readFileSync(path.resolve(import.meta.dirname, `../../locales/${language}/${name}.json`), "utf8")),
   );
 const german = new Set(sentences(catalogue("de")));

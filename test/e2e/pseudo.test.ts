@@ -82,7 +82,7 @@ const given = [
   /Ada Muster|Ben Beispiel|Flat 12|Rental agreement|Tenant|Landlord|Signet|Example Ltd|Olive Owner|(live|test) key|Lea\b/g,
   /^(EL|OO)$|English( \(Pseudo-Accents\))?|Deutsch| and /g,
   /\b[\w.+-]+@[\w.-]+/g,
-  /\b(https?:\/\/|\/)[\w./:#-]+/g,
+  /(https?:\/\/|\/)[\w./:#-]+/g,
   /\b\w+\.(pdf|csv|xlsx|json|yaml)\b/g,
   /\b[a-z]{2,5}_[A-Za-z0-9]{10,}/g,
   /\b\d{1,2} (Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\w* \d{4}|\b(January|February|March|April|May|June|July|August|September|October|November|December) \d{1,2}, \d{4}|\b[JFMASOND][a-z]{2} \d{1,2}, \d{4}/g,
