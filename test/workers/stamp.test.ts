@@ -328,6 +328,16 @@ describe("pictures and signatures", () => {
     }
   });
 
+  it("draws a picture that an earlier version accepted, and refuses the same one where it is new", async () => {
+    const image = Buffer.from(inkPng(60, 30, 1));
+    // Within the checksum of the end.
+    image.writeUInt8(image.readUInt8(image.length - 1) ^ 1, image.length - 1);
+    const drawings: Drawing[] = [{ kind: "image", image, page: 1, x: 0, y: 0, width: 10, height: 10 }];
+    const input = { pdf: lecture, drawings, watermark: null, at: AT };
+    expect(await stamp(input)).toMatchObject({ ok: true });
+    expect(await stamp({ ...input, newPictures: true })).toMatchObject({ ok: false, error: { code: "bad-image" } });
+  });
+
   it("sets a typed signature to fill its box and never beyond", async () => {
     const box = { page: 1, x: 100, y: 100, width: 160, height: 50 };
     for (const font of ["Caveat", "Dancing Script", "Great Vibes", "Homemade Apple"]) {
