@@ -36,10 +36,14 @@ const alone = [
   "test/features/evidence/downloads.test.ts",
   "test/features/organization/audit-export.test.ts",
   "test/features/update/bundle.test.ts",
+  "test/flows/bad-input.test.ts",
   "test/kernel/durable.test.ts",
   "test/kernel/gathering.test.ts",
   "test/kernel/http/bodies.test.ts",
   "test/packaging/console.test.ts",
+  "test/workers/inspect.test.ts",
+  "test/workers/pdf/pictures.test.ts",
+  "test/workers/typeset.test.ts",
 ];
 
 const tests = ["test/**/*.test.ts"];

@@ -6,7 +6,7 @@ export type Programs = Readonly<Record<string, string>>;
 
 /** Programs that the tests call. `test/architecture/programs.test.ts` finds calls of others. */
 export const testPrograms: Programs = {
-  "/usr/bin/chromium": "chromium",
+  "/usr/bin/chromium-headless-shell": "chromium-headless-shell",
   "/usr/bin/pdfsig": "poppler-utils",
   "/usr/bin/pdftotext": "poppler-utils",
   "/usr/bin/pdftoppm": "poppler-utils",

@@ -21,7 +21,7 @@ const mostAgain = 5;
 /** `died`: its process ended before it did. */
 type Outcome = { file: string; passed: number; skipped: number; troubles: string[]; died: boolean };
 
-/** Runs the files whose names match, each in a process of its own. */
+/** Runs the files whose names match; `vitest.config.ts` says which of them share a process. */
 async function run(filters: string[], leftOut: string[]): Promise<{ outcomes: Outcome[]; stray: string[] }> {
   const vitest = await startVitest("test", filters, { watch: false, run: true, cliExclude: leftOut });
   const outcomes = vitest.state.getTestModules().map(outcomeOf);

@@ -60,7 +60,7 @@ type Kind<Threads extends "parsing" | "sealing"> = {
 
 const kinds: { [N in keyof ParsingTasks]: Kind<"parsing"> } & { [N in keyof SealingTasks]: Kind<"sealing"> } = {
   inspect: { threads: "parsing", lane: "uploads", timeout: 15_000 },
-  readPicture: { threads: "parsing", lane: "pictures", timeout: 10_000 },
+  readPicture: { threads: "parsing", lane: "pictures", timeout: 30_000 },
   stamp: { threads: "parsing", lane: "own", timeout: 60_000 },
   fit: { threads: "parsing", lane: "uploads", timeout: 10_000 },
   certificate: { threads: "parsing", lane: "own", timeout: 30_000 },
@@ -91,6 +91,8 @@ export function openPool(options: PoolOptions = {}): Pool {
   const queue = openTaskQueue({
     places: threads,
     lanes: { uploads: butOne, pictures: butOne, own: threads },
+    // Seals hold their places while they wait for the network: nobody's signature waits for that.
+    besides: "pictures",
     maxWaiting: options.maxQueue ?? 200,
     oneByOne: options.oneByOne,
   });
@@ -110,7 +112,7 @@ export function openPool(options: PoolOptions = {}): Pool {
   };
   const sets = {
     // What these ask is not heard: one that was taken over could ask for a signature in the name of a seal.
-    parsing: lazyThreads({ file: files.parsing, threads, failed }),
+    parsing: lazyThreads({ file: files.parsing, threads: threads + 1, failed }),
     sealing: lazyThreads({ file: files.sealing, threads, failed, heard: calls.answer }),
   };
 
@@ -219,6 +221,8 @@ function lazyThreads({ file, threads, failed, heard }: ThreadsOptions) {
       idleTimeout: idleTimeoutMs,
       resourceLimits: { maxOldGenerationSizeMb: heapLimitMb },
       recordTiming: false,
+      // Settings hold passwords and tokens: no thread needs them.
+      env: {},
     });
     if (heard) set.on("message", heard);
     set.on("error", failed);

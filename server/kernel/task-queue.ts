@@ -13,6 +13,8 @@ export type TaskQueueOptions<Lane extends string> = {
   lanes: Readonly<Record<Lane, number>>;
   /** How many may wait in each lane. */
   maxWaiting: number;
+  /** One task of this lane may run though all places are taken: short ones, which must not wait for long ones. */
+  besides?: NoInfer<Lane>;
   /** Asked before each task: whether tasks should run one by one, for want of memory. */
   oneByOne?: (() => boolean) | undefined;
 };
@@ -30,8 +32,8 @@ export type TaskQueue<Lane extends string> = {
  */
 export function openTaskQueue<Lane extends string>(options: TaskQueueOptions<Lane>): TaskQueue<Lane> {
   const { places, maxWaiting, oneByOne } = options;
-  /** `turn` is the number of its last one. */
-  type State = { most: number; running: number; waiting: (() => void)[]; turn: number };
+  /** `turn` is the number of its last one; `extra` how many may run when all places are taken. */
+  type State = { most: number; extra: number; running: number; waiting: (() => void)[]; turn: number };
   const lanes = new Map<Lane, State>();
   let running = 0;
   let turns = 0;
@@ -39,7 +41,8 @@ export function openTaskQueue<Lane extends string>(options: TaskQueueOptions<Lan
   function stateOf(lane: Lane): State {
     const known = lanes.get(lane);
     if (known) return known;
-    const state: State = { most: options.lanes[lane], running: 0, waiting: [], turn: 0 };
+    const extra = lane === options.besides ? 1 : 0;
+    const state: State = { most: options.lanes[lane], extra, running: 0, waiting: [], turn: 0 };
     lanes.set(lane, state);
     return state;
   }
@@ -47,7 +50,7 @@ export function openTaskQueue<Lane extends string>(options: TaskQueueOptions<Lan
   function isRoom(state: State): boolean {
     // One goes on in any case, and with its end the next is let in.
     if (running > 0 && oneByOne?.() === true) return false;
-    return running < places && state.running < state.most;
+    return (running < places || state.running < state.extra) && state.running < state.most;
   }
 
   function take(state: State): void {
@@ -70,8 +73,10 @@ export function openTaskQueue<Lane extends string>(options: TaskQueueOptions<Lan
   return {
     async enter(lane, signal) {
       signal.throwIfAborted();
+      // Those who wait come first; there may be memory again.
+      while (letIn());
       const state = stateOf(lane);
-      if (isRoom(state)) return take(state);
+      if (state.waiting.length === 0 && isRoom(state)) return take(state);
       if (state.waiting.length >= maxWaiting) throw new PoolBusy();
       await new Promise<void>((resolve, reject) => {
         const turn = () => {

@@ -70,13 +70,13 @@ spawnSync(process.execPath, [path.join(folder, "made")]);
 spawnSync(path.join(folder, "made"));
 spawnSync("sh", ["-c", \`openssl version && other \${"qpdf"}\`]);
 for (const name of names) spawnSync(name, []);
-const executablePath = "/usr/bin/chromium";
+const executablePath = "/usr/bin/chromium-headless-shell";
 notOurs.spawnSync("sixth");
 `,
   );
   const { programs, unclear } = callsOf(file, all);
   expect([...programs].sort()).toEqual([
-    ...["chromium", "fifth", "first", "fourth", "openssl", "qpdf", "second", "sh", "third"],
+    ...["chromium-headless-shell", "fifth", "first", "fourth", "openssl", "qpdf", "second", "sh", "third"],
   ]);
   expect(unclear).toEqual([expect.stringMatching(/sample\.ts:13 name$/)]);
 });

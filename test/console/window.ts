@@ -22,7 +22,7 @@ const flags = [
   "--disable-sync",
 ];
 export const startBrowser = (): Promise<Browser> =>
-  chromium.launch({ executablePath: "/usr/bin/chromium", args: flags });
+  chromium.launch({ executablePath: "/usr/bin/chromium-headless-shell", args: flags });
 
 /** What the preload script finds under `electron`; a sandboxed preload script can require little else. */
 const preloadScript = () => `(() => {

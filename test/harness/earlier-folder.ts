@@ -55,7 +55,10 @@ export async function takeOver(commit: string, moved = false): Promise<EarlierFo
   const direct = globalThis.fetch;
   const here = `http://127.0.0.1:${app.deps.config.port}`;
   globalThis.fetch = (to, init) => direct(`${to}`.replace(about.baseUrl, here), init);
-  await app.jobs.idle();
+  await app.jobs.idle().catch((error: unknown) => {
+    globalThis.fetch = direct;
+    throw error;
+  });
   return {
     app,
     about,

@@ -40,6 +40,8 @@ export default async function run({ task, input, call = 0 }: Message): Promise<u
     }
     case "memory":
       return { ok: true, value: input.pdf?.buffer.byteLength };
+    case "environment":
+      return { ok: true, value: Object.keys(process.env) };
     case "forge": {
       // A thread that was taken over asks in the name of whatever seal is under way.
       for (let other = 1; other <= 20; other += 1) void portsOf(other).sign(new Uint8Array([6, 6, 6]));

@@ -190,6 +190,15 @@ test("a flood of pictures leaves a thread for seals", async () => {
   expect(await pool.run("seal", act("x"))).toEqual({ ok: true, value: "x" });
 });
 
+test("a picture does not wait for seals that wait for the network, and no thread is told the settings", async () => {
+  const pool = open({ threads: 2 });
+  for (let many = 0; many < 3; many += 1)
+    void pool.run("seal", act("wait"), { timeoutMs: 60_000 }).catch(() => undefined);
+  await expect.poll(() => pool.stats().running).toBe(2);
+  expect(await pool.run("readPicture", act("environment"))).toEqual({ ok: true, value: [] });
+  expect(pool.stats()).toMatchObject({ running: 2, waiting: 1 });
+});
+
 test("uploads and seals run in threads of their own, and a thread that dies takes none of the other kind along", async () => {
   const pool = open({ threads: 2 });
   const answered = Promise.withResolvers<Uint8Array>();

@@ -45,7 +45,7 @@ export function readJpeg(bytes: Uint8Array, accepted: boolean): Jpeg {
     } else if (marker === 0xee && segment.toString("latin1", 0, 5) === "Adobe") adobe = true;
     else if (marker === 0xe1) orientation = orientationIn(segment) ?? orientation;
     else if (marker === END && !accepted) break;
-    else if (marker === SCAN) {
+    else if (marker === SCAN && (frame !== null || !accepted)) {
       if (frame === null) break;
       const { width, height, components } = frame;
       return { width, height, components, adobe, orientation };

@@ -47,6 +47,9 @@ const HEADER_LENGTH = 13;
 /** Of a chunk, besides its body: length, type and checksum. */
 const AROUND = 12;
 
+/** Encoders write chunks of 8 kB and more: a picture of 10 MB has some 1,300. */
+const MOST_CHUNKS = 50_000;
+
 type Chunk = { type: string; body: Buffer };
 
 /**
@@ -96,6 +99,7 @@ function soundChunks(file: Buffer): Chunk[] {
     const body = file.subarray(at + 8, end);
     if ((chunks.length === 0) !== (type === "IHDR")) damaged();
     if (type === "IEND") return body.length === 0 && chunks[0]?.body.length === HEADER_LENGTH ? chunks : damaged();
+    if (chunks.length >= MOST_CHUNKS) damaged();
     chunks.push({ type, body });
     at = end + 4;
   }

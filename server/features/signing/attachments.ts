@@ -48,7 +48,7 @@ export async function addAttachment(
     throw invalid([{ pointer: "#/field", code: "reference", detail }]);
   }
   const file = onlyFile(body.files);
-  const contentType = await checkFile(deps, file, field);
+  const contentType = await checkFile(deps, file, field, request.signal);
   // Before anything is written: what is refused must not fill the disk.
   requireRoom(await store.listAttachments(deps.db.read, caller.recipient), file.bytes.length);
   const { sha256, size } = await deps.blobs.put(file.bytes);
@@ -105,6 +105,7 @@ async function checkFile(
   deps: Pick<Deps, "pool">,
   { contentType, bytes }: UploadedFile,
   field: Extract<PlacedField, { type: "attachment" | "image" }>,
+  whileWaiting: AbortSignal,
 ): Promise<AttachmentType> {
   const accepted = field.type === "image" ? drawable : (field.accept ?? attachmentTypes);
   const declared = accepted.find((type) => type === contentType);
@@ -115,14 +116,19 @@ async function checkFile(
   if (sniff(bytes) !== declared) {
     throw new AppError("attachment-rejected", { detail: `The content of the file is not ${declared}.` });
   }
-  if (field.type === "image") await requireDrawable(deps, declared, bytes);
+  if (field.type === "image") await requireDrawable(deps, declared, bytes, whileWaiting);
   return declared;
 }
 
 /** @throws AppError `attachment-rejected` */
-async function requireDrawable(deps: Pick<Deps, "pool">, type: AttachmentType, bytes: Uint8Array): Promise<void> {
+async function requireDrawable(
+  deps: Pick<Deps, "pool">,
+  type: AttachmentType,
+  bytes: Uint8Array,
+  whileWaiting: AbortSignal,
+): Promise<void> {
   const limit = type === "image/png" ? pngLimit : jpegLimit;
-  const found = await checkPicture(deps, bytes, limit);
+  const found = await checkPicture(deps, bytes, limit, whileWaiting);
   if (found === "damaged") throw new AppError("attachment-rejected", { detail: "The picture is damaged." });
   if (found === "too-large") {
     const detail = `The picture has more than ${limit.width} by ${limit.height} pixels.`;

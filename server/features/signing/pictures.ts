@@ -22,14 +22,17 @@ export type PictureVerdict = "sound" | "damaged" | "too-large";
 /**
  * Reads a PNG or JPEG whole, in a thread.
  * @param limit in pixels
+ * @param whileWaiting ends the waiting for a thread: of the request, whose caller may have left
  * @throws AppError `service-unavailable` when the thread does not come to an end with it; PoolBusy
  */
 export async function checkPicture(
   { pool }: Pick<Deps, "pool">,
   picture: Uint8Array,
   limit: PictureSize,
+  whileWaiting?: AbortSignal,
 ): Promise<PictureVerdict> {
-  const read = await pool.run("readPicture", { picture, limit }).catch((error: unknown) => {
+  const options = whileWaiting ? { whileWaiting } : {};
+  const read = await pool.run("readPicture", { picture, limit }, options).catch((error: unknown) => {
     if (!(error instanceof TaskTimeout || error instanceof TaskCrashed)) throw error;
     throw new AppError("service-unavailable", { retryAfter: 5, cause: error });
   });

@@ -36,7 +36,12 @@ export async function submit(
   input: SubmitSigning,
   request: RequestInfo,
 ): Promise<SigningResult> {
-  const { submission, consent } = await check(deps, await allowed(deps, deps.db.read, caller, input), input);
+  const { submission, consent } = await check(
+    deps,
+    await allowed(deps, deps.db.read, caller, input),
+    input,
+    request.signal,
+  );
   // Before the row that names it: a blob that nothing names does no harm.
   for (const { image } of [submission.signature, submission.initials].filter((one) => one !== null)) {
     if (image !== null) await deps.blobs.put(image);
@@ -69,6 +74,7 @@ async function check(
   deps: Deps,
   { record, recipient }: Signer,
   input: SubmitSigning,
+  whileWaiting: AbortSignal,
 ): Promise<{ submission: Submission; consent: Agreed }> {
   const version = await versionOf(deps, deps.db.read, record.envelope);
   const consent = acceptedText(consentFor(version.settings, localeOf(record.envelope, recipient)), input.consent);
@@ -84,7 +90,7 @@ async function check(
       prefilled: prefilledOf(record.envelope, recipient.role),
       attachments: await store.listAttachments(deps.db.read, recipient.id),
       methods: version.settings.signatureMethods,
-      readPicture: (picture, limit) => checkPicture(deps, picture, limit),
+      readPicture: (picture, limit) => checkPicture(deps, picture, limit, whileWaiting),
     },
     input,
   );

@@ -119,6 +119,7 @@ describe("golden pictures", () => {
     ],
     ["something that must be understood", pngOfChunks([grey, chunk("CODE", Buffer.alloc(1)), data, end]), onlyStored],
     ["a type of no letters", pngOfChunks([grey, chunk("a1\0~", Buffer.alloc(1)), data, end]), onlyStored],
+    ["more chunks than an encoder makes", pngOfChunks([grey, ...Array(50_001).fill(text), data, end]), onlyStored],
     ["a second header", pngOfChunks([grey, grey, data, end]), onlyStored],
     ["two palettes", pngOfChunks([colours, palette, palette, data, end]), onlyStored],
     ["the palette behind the data", pngOfChunks([colours, data, palette, end]), onlyStored],
@@ -195,6 +196,15 @@ describe("golden pictures", () => {
     [
       "a JPEG of two frames",
       Buffer.concat([jpegOf(0xc0, 1, 1).subarray(0, 21), jpegOf(0xc0, 1, 1).subarray(8)]),
+      onlyStored,
+    ],
+    [
+      "a JPEG with a scan before its frame",
+      Buffer.concat([
+        jpegOf(0xc0, 1, 1).subarray(0, 8),
+        Buffer.from([0xff, 0xda, 0, 8, 1, 1, 0, 0, 63, 0]),
+        jpegOf(0xc0, 1, 1).subarray(8),
+      ]),
       onlyStored,
     ],
     ["a JPEG without width", jpegOf(0xc0, 0, 1), never],
