@@ -44,7 +44,7 @@ export async function writeMixedFiles(folder: string): Promise<string[]> {
     const flags = ["--headless=new", "--no-sandbox", "--disable-gpu", "--no-pdf-header-footer"];
     take(`chromium-${name}`, (file) =>
       run(
-        "chromium",
+        "chromium-headless-shell",
         ...flags,
         `--user-data-dir=${at("profile")}`,
         `--print-to-pdf=${file}`,
