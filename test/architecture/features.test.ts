@@ -13,7 +13,7 @@ import { features } from "../../server/features.ts";
 import { createLogTail } from "../../server/kernel/log-tail.ts";
 import { localEndpoints } from "../../server/local-contract.ts";
 import { startAppliance } from "../harness/appliance.ts";
-import { copySources } from "./copied-sources.ts";
+import { copySources } from "../harness/copied-sources.ts";
 
 const run = promisify(execFile);
 

@@ -4,7 +4,7 @@ import path from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { copySources } from "./copied-sources.ts";
+import { copySources } from "../harness/copied-sources.ts";
 import { edges } from "./rules.mjs";
 
 /** A file, new or with a line more, that may not import what it imports, in flat and in nested folders; each with the rule that finds it. */
