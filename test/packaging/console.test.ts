@@ -74,7 +74,7 @@ async function expectPacked(app: string, program: string): Promise<void> {
   const names = asar.listPackage(archive, {}).filter((name) => path.extname(name) !== "");
   expect(names).toEqual(expect.arrayContaining(["/dist/console/main/index.js", "/dist/console/preload/index.cjs"]));
   const allowed =
-    /^\/(package\.json|dist\/console\/(main\/index\.js|preload\/index\.cjs|renderer\/(index\.html|assets\/[\w-]+\.(js|css|woff2))))$/;
+    /^\/(package\.json|dist\/console\/(main\/(index|chunks\/[\w-]+)\.js|preload\/index\.cjs|renderer\/(index\.html|assets\/[\w-]+\.(js|css|woff2))))$/;
   // No source, no map, no .env, no addon: those are the server's, which lies beside the archive.
   expect(names.filter((name) => !allowed.test(name))).toEqual([]);
   const manifest = z
