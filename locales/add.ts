@@ -43,19 +43,17 @@ export function beginLanguage(folder: string, tag: string): Begun[] {
 }
 
 function checkTag(tag: string): void {
-  if (!isTag(tag)) {
-    const meant = written(tag.replaceAll("_", "-"));
-    throw new TagError(
-      `${JSON.stringify(tag)} is not a language tag${meant === null ? ": for example fr, pt-BR or zh-Hant" : `: write ${meant}`}`,
-    );
-  }
   if (tag === "en") throw new TagError("English is what the other languages are translated from");
+  if (isTag(tag)) return;
+  const written = canonical(tag.replaceAll("_", "-"));
   // Without its plural rules nothing could be said in it.
-  if (Intl.PluralRules.supportedLocalesOf([tag]).length === 0)
+  if (written === tag && Intl.PluralRules.supportedLocalesOf(tag).length === 0)
     throw new TagError(`nothing is known of a language ${tag}: CLDR has no plural rules for it`);
+  const advice = written === null || !isTag(written) ? "for example fr, pt-BR or zh-Hant" : `write ${written}`;
+  throw new TagError(`${JSON.stringify(tag)} is not the tag of a language: ${advice}`);
 }
 
-function written(tag: string): string | null {
+function canonical(tag: string): string | null {
   try {
     return Intl.getCanonicalLocales(tag)[0] ?? null;
   } catch {

@@ -44,13 +44,16 @@ export function messageAt(words: Words, key: string): string | null {
   return typeof at === "string" ? at : null;
 }
 
-/** The words of a catalogue, with the English ones for each that it lacks. What English does not have is left out. */
-export function completed(words: Words, english: Words): Words {
+/**
+ * The words of a catalogue, with the English ones for each that it lacks. What English does not have is left out.
+ * @param fitted makes of an English message one that can be said in the language
+ */
+export function completed(words: Words, english: Words, fitted: (message: string) => string = String): Words {
   return Object.fromEntries(
     Object.entries(english).map(([name, original]) => {
       const own = Object.hasOwn(words, name) ? words[name] : undefined;
-      if (typeof original === "string") return [name, typeof own === "string" ? own : original];
-      return [name, completed(typeof own === "object" ? own : {}, original)];
+      if (typeof original === "string") return [name, typeof own === "string" ? own : fitted(original)];
+      return [name, completed(typeof own === "object" ? own : {}, original, fitted)];
     }),
   );
 }
