@@ -80,6 +80,8 @@ export default defineConfig({
     },
   },
   server: {
-    proxy: Object.fromEntries(["/v1", "/auth", "/.well-known", "/locales", "/openapi.json"].map((url) => [url, appliance])),
+    proxy: Object.fromEntries(
+      ["/v1", "/auth", "/.well-known", "/locales", "/openapi.json"].map((url) => [url, appliance]),
+    ),
   },
 });
