@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { isTag, openLocales } from "./read.ts";
 import { fittedTo } from "./shape.ts";
@@ -34,12 +34,22 @@ export function beginLanguage(folder: string, tag: string): Begun[] {
   const { files } = openLocales(folder);
   const own = existsSync(place) ? files(tag) : {};
   mkdirSync(place, { recursive: true });
+  // Whatever the umask of whoever calls is: the service reads it as another user.
+  chmodSync(place, 0o755);
   return Object.entries(files("en")).map(([catalogue, english]) => {
     const begun: Begun = { catalogue, added: 0, english: 0, messages: 0, unknown: [] };
     const words = grown(own[catalogue] ?? {}, english, tag, begun);
-    writeFileSync(path.join(place, `${catalogue}.json`), `${JSON.stringify(words, null, 2)}\n`);
+    replaceFile(path.join(place, `${catalogue}.json`), `${JSON.stringify(words, null, 2)}\n`);
     return begun;
   });
+}
+
+/** Another file in its place: the package's own copy may be a second name for the one that is there. */
+function replaceFile(file: string, text: string): void {
+  const draft = `${file}.new`;
+  writeFileSync(draft, text);
+  chmodSync(draft, 0o644);
+  renameSync(draft, file);
 }
 
 function checkTag(tag: string): void {
@@ -96,6 +106,6 @@ export function tellBegun(tag: string, folder: string, begun: readonly Begun[]):
     "  2. In a checkout: npm run check says what is missing or wrong.",
     "  3. Restart the server: its pages offer the language, and mails and certificates are written in it. Until a text is translated",
     "     it is said in English.",
-    "  4. The folder belongs to this release: copy it into the next one and call this again, which adds what is new there.",
+    "  4. An update of an installed server takes the folder along. Call this again then: it adds what is new in English.",
   ].join("\n");
 }

@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, linkSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
@@ -198,6 +198,22 @@ describe("a language is added", () => {
     expect(said).toContain(`${file} is not JSON: `);
     expect(said).not.toContain("    at ");
     expect(readFileSync(file, "utf8")).toBe('{ "a": "b", }');
+  });
+
+  test("the service can read it whoever began it, and a second name for a file stays as it was", () => {
+    const folder = copyOfLocales();
+    const file = path.join(folder, "fr/mail.json");
+    const kept = path.join(folder, "kept.json");
+    const before = process.umask(0o077);
+    onTestFinished(() => void process.umask(before));
+    beginLanguage(folder, "fr");
+    expect([path.dirname(file), file].map((place) => statSync(place).mode & 0o777)).toEqual([0o755, 0o644]);
+    writeFileSync(file, "{}");
+    linkSync(file, kept);
+    beginLanguage(folder, "fr");
+    expect(readFileSync(kept, "utf8")).toBe("{}");
+    expect(readFileSync(file, "utf8")).not.toBe("{}");
+    expect(readdirSync(path.dirname(file))).toEqual(readdirSync(path.join(folder, "en")));
   });
 
   test("a copy of German stays as it is", () => {
