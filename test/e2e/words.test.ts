@@ -53,6 +53,61 @@ test("words that do not arrive are asked for again", async () => {
   await context.close();
 });
 
+test("an attempt that gets no answer ends, and the next one goes past what the browser keeps", async () => {
+  const { page, context } = await visit(browser, desktop);
+  // What is waited for takes a hundredth of the time.
+  await page.addInitScript(`{
+    const { timeout } = AbortSignal;
+    AbortSignal.timeout = (ms) => timeout.call(AbortSignal, ms / 100);
+    const real = fetch;
+    globalThis.asked = [];
+    globalThis.fetch = (address, init) => {
+      if (String(address).includes("/en/verify.json")) globalThis.asked.push(init?.cache);
+      return real(address, init);
+    };
+  }`);
+  let answered = 0;
+  await context.route("**/locales/en/verify.json*", (route) => {
+    answered += 1;
+    return answered === 1 ? undefined : route.fallback();
+  });
+  await page.goto(`${app.url}/verify`);
+  await page.locator("input[type=file]").waitFor({ state: "attached" });
+  expect(await page.evaluate("asked")).toEqual(["default", "reload"]);
+  await context.close();
+});
+
+test("of two languages the one that was chosen last is shown, whichever arrives last", async () => {
+  const { page, context, troubles } = await visit(browser, desktop);
+  const held: (() => Promise<void>)[] = [];
+  await context.route("**/locales/de/*", (route) => void held.push(() => route.fallback()));
+  await page.goto(`${app.url}/sign-in`);
+  await page.getByRole("button", { name: "Deutsch" }).click();
+  await expect.poll(() => held.length).toBe(2);
+  await page.getByRole("button", { name: "English" }).click();
+  const arrived = ["access", "common"].map((name) => page.waitForResponse(`**/locales/de/${name}.json*`));
+  for (const go of held) await go();
+  for (const response of await Promise.all(arrived)) await response.finished();
+  // Its words are there now, and nobody asks for them.
+  await page.reload();
+  await page.getByRole("button", { name: "English", pressed: true }).waitFor();
+  expect(troubles).toEqual([]);
+  await context.close();
+});
+
+test("a language whose words do not arrive is not remembered, and the person is told", async () => {
+  const { page, context } = await visit(browser, desktop);
+  await context.route("**/locales/de/*", (route) => route.abort());
+  await page.goto(`${app.url}/sign-in`);
+  await page.getByRole("button", { name: "Deutsch" }).click();
+  await page.getByText("Deutsch could not be loaded. Check your connection and try again.").waitFor();
+  await page.getByRole("button", { name: "English", pressed: true }).waitFor();
+  await page.reload();
+  await page.getByRole("button", { name: "English", pressed: true }).waitFor();
+  expect(await page.evaluate("Object.values(localStorage).includes('de')")).toBe(false);
+  await context.close();
+});
+
 test("a page without words says so, and can be tried again", async () => {
   const { page, context } = await visit(browser, { ...desktop, locale: "de-DE" });
   await context.route("**/locales/**", (route) => route.abort());
