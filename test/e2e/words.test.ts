@@ -121,7 +121,7 @@ test("where the language of a person cannot be loaded the workspace opens all th
   await context.route("**/locales/de/*", (route) => route.abort());
   await page.goto(`${app.url}/settings/account`);
   await page.getByText("Deutsch could not be loaded. Check your connection and try again.").waitFor();
-  await page.getByRole("heading", { name: "Account", exact: true }).waitFor();
+  await page.getByRole("heading", { name: "Your account" }).waitFor();
   await context.unroute("**/locales/de/*");
   await page.getByRole("link", { name: "Templates" }).first().click();
   await page.getByRole("link", { name: "Vorlagen" }).first().waitFor();
