@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { isTag, openLocales } from "./read.ts";
 import { fittedTo } from "./shape.ts";
@@ -34,28 +34,36 @@ export function beginLanguage(folder: string, tag: string): Begun[] {
   const { files } = openLocales(folder);
   const own = existsSync(place) ? files(tag) : {};
   mkdirSync(place, { recursive: true });
+  // Whatever the umask of whoever calls is: the service reads it as another user.
+  chmodSync(place, 0o755);
   return Object.entries(files("en")).map(([catalogue, english]) => {
     const begun: Begun = { catalogue, added: 0, english: 0, messages: 0, unknown: [] };
     const words = grown(own[catalogue] ?? {}, english, tag, begun);
-    writeFileSync(path.join(place, `${catalogue}.json`), `${JSON.stringify(words, null, 2)}\n`);
+    replaceFile(path.join(place, `${catalogue}.json`), `${JSON.stringify(words, null, 2)}\n`);
     return begun;
   });
 }
 
-function checkTag(tag: string): void {
-  if (!isTag(tag)) {
-    const meant = written(tag.replaceAll("_", "-"));
-    throw new TagError(
-      `${JSON.stringify(tag)} is not a language tag${meant === null ? ": for example fr, pt-BR or zh-Hant" : `: write ${meant}`}`,
-    );
-  }
-  if (tag === "en") throw new TagError("English is what the other languages are translated from");
-  // Without its plural rules nothing could be said in it.
-  if (Intl.PluralRules.supportedLocalesOf([tag]).length === 0)
-    throw new TagError(`nothing is known of a language ${tag}: CLDR has no plural rules for it`);
+/** Another file in its place: the package's own copy may be a second name for the one that is there. */
+function replaceFile(file: string, text: string): void {
+  const draft = `${file}.new`;
+  writeFileSync(draft, text);
+  chmodSync(draft, 0o644);
+  renameSync(draft, file);
 }
 
-function written(tag: string): string | null {
+function checkTag(tag: string): void {
+  if (tag === "en") throw new TagError("English is what the other languages are translated from");
+  if (isTag(tag)) return;
+  const written = canonical(tag.replaceAll("_", "-"));
+  // Without its plural rules nothing could be said in it.
+  if (written === tag && Intl.PluralRules.supportedLocalesOf(tag).length === 0)
+    throw new TagError(`nothing is known of a language ${tag}: CLDR has no plural rules for it`);
+  const advice = written === null || !isTag(written) ? "for example fr, pt-BR or zh-Hant" : `write ${written}`;
+  throw new TagError(`${JSON.stringify(tag)} is not the tag of a language: ${advice}`);
+}
+
+function canonical(tag: string): string | null {
   try {
     return Intl.getCanonicalLocales(tag)[0] ?? null;
   } catch {
@@ -98,6 +106,6 @@ export function tellBegun(tag: string, folder: string, begun: readonly Begun[]):
     "  2. In a checkout: npm run check says what is missing or wrong.",
     "  3. Restart the server: its pages offer the language, and mails and certificates are written in it. Until a text is translated",
     "     it is said in English.",
-    "  4. The folder belongs to this release: copy it into the next one and call this again, which adds what is new there.",
+    "  4. An update of an installed server takes the folder along. Call this again then: it adds what is new in English.",
   ].join("\n");
 }

@@ -1,9 +1,13 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
+import { fittedTo } from "./shape.ts";
 import { completed, isWords, type Words } from "./translate.ts";
 
-/** The catalogues as they lie beside this file, in a checkout and in an installed server alike: `<language>/<catalogue>.json`. */
+/**
+ * The catalogues as they lie beside this file, in a checkout and in an installed server alike: `<language>/<catalogue>.json`.
+ * A mistake in a translator's file stops nothing: the file is named on stderr, once, and English is used instead.
+ */
 
 const folder = import.meta.dirname;
 
@@ -17,33 +21,46 @@ export type Locales = {
   words: (language: string, catalogue: string) => Words;
   /** What the files of the language say themselves, by catalogue. */
   files: (language: string) => Readonly<Record<string, Words>>;
-  /** Changes with any of the words. */
+  /** Changes with any of the words, as `words` gives them: from then on all of them are kept. */
   version: () => string;
 };
 
+/** A file that is no catalogue; the message names it. */
+export class CatalogueError extends Error {
+  override name = "CatalogueError";
+}
+
 /**
  * Finds the languages below a folder.
- * @throws Error when the folder has no English, or a file that is asked for is no catalogue
+ * @throws Error when English cannot be read; `files` also when a file of another language is no catalogue
  */
 export function openLocales(at: string = folder): Locales {
-  const languages = readdirSync(at, { withFileTypes: true })
-    .filter((entry) => entry.isDirectory() && isTag(entry.name))
-    .map(({ name }) => name)
-    .sort();
   const catalogues = filesOf(path.join(at, "en"));
+  const found = new Map(
+    readdirSync(at, { withFileTypes: true })
+      .filter((entry) => entry.isDirectory() && isTag(entry.name))
+      .flatMap(({ name }) => {
+        const files = orNothing(() => filesOf(path.join(at, name)));
+        return files === null ? [] : [[name, files] as const];
+      }),
+  );
+  const languages = [...found.keys()].sort();
   const known = new Map<string, Words>();
   const read = (language: string, catalogue: string): Words => {
     const key = `${language}/${catalogue}`;
-    const words =
-      known.get(key) ??
-      (language === "en"
-        ? readWords(path.join(at, "en", `${catalogue}.json`))
-        : completed(ownWords(language, catalogue), read("en", catalogue)));
+    const words = known.get(key) ?? wordsOf(language, catalogue);
     known.set(key, words);
     return words;
   };
-  const ownWords = (language: string, catalogue: string) =>
-    filesOf(path.join(at, language)).includes(catalogue) ? readWords(path.join(at, language, `${catalogue}.json`)) : {};
+  const wordsOf = (language: string, catalogue: string): Words => {
+    if (language === "en") return readWords(path.join(at, "en", `${catalogue}.json`));
+    const files = found.get(language);
+    if (!files) return read("en", catalogue);
+    const own = files.includes(catalogue)
+      ? orNothing(() => readWords(path.join(at, language, `${catalogue}.json`)))
+      : null;
+    return completed(own ?? {}, read("en", catalogue), (message) => fittedTo(message, language));
+  };
   let version: string | undefined;
   return {
     languages,
@@ -54,10 +71,23 @@ export function openLocales(at: string = folder): Locales {
         filesOf(path.join(at, language)).map((name) => [name, readWords(path.join(at, language, `${name}.json`))]),
       ),
     version: () => {
-      version ??= versionOf(languages.map((language) => path.join(at, language)));
+      version ??= createHash("sha256")
+        .update(JSON.stringify(languages.map((language) => [language, catalogues.map((name) => read(language, name))])))
+        .digest("base64url")
+        .slice(0, 12);
       return version;
     },
   };
+}
+
+/** What was read, or null: why it could not be is told to whoever runs this. */
+function orNothing<T>(read: () => T): T | null {
+  try {
+    return read();
+  } catch (error) {
+    console.error(`${error instanceof Error ? error.message : String(error)} (English is used instead)`);
+    return null;
+  }
 }
 
 let own: Locales | undefined;
@@ -68,23 +98,18 @@ export function locales(): Locales {
   return own;
 }
 
-/** Whether this is a language tag in the form that `Intl` gives it, which the folders are named in: `de`, `pt-BR`. */
+/**
+ * Whether this names a language as the folders do: its tag as `Intl` writes it, of language, script and region alone (`de`, `pt-BR`,
+ * `zh-Hant`), with plural rules in CLDR. So `de-backup` and `old` are folders like any other.
+ */
 export function isTag(name: string): boolean {
   try {
-    return Intl.getCanonicalLocales(name)[0] === name;
+    const { language, script, region } = new Intl.Locale(name);
+    const written = [language, script, region].filter((part) => part !== undefined).join("-");
+    return written === name && Intl.PluralRules.supportedLocalesOf(name).length > 0;
   } catch {
     return false;
   }
-}
-
-function versionOf(folders: readonly string[]): string {
-  const hash = createHash("sha256");
-  for (const place of folders)
-    for (const name of filesOf(place)) {
-      const content = readFileSync(path.join(place, `${name}.json`));
-      hash.update(`${path.basename(place)}/${name} ${content.length}\n`).update(content);
-    }
-  return hash.digest("base64url").slice(0, 12);
 }
 
 function filesOf(place: string): string[] {
@@ -95,7 +120,18 @@ function filesOf(place: string): string[] {
 }
 
 function readWords(file: string): Words {
-  const value: unknown = JSON.parse(readFileSync(file, "utf8"));
-  if (!isWords(value)) throw new TypeError(`${file} holds something else than groups of texts`);
+  const value = parsed(file);
+  if (!isWords(value)) throw new CatalogueError(`${file} holds something else than groups of texts`);
   return value;
+}
+
+function parsed(file: string): unknown {
+  const text = readFileSync(file, "utf8");
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new CatalogueError(`${file} is not JSON: ${error instanceof Error ? error.message : String(error)}`, {
+      cause: error,
+    });
+  }
 }

@@ -90,12 +90,16 @@ function pluralFaults(element: PluralElement, language: string): string[] {
     // "one" is 1, 21 and 31 in some languages: no number can be left out there or written as a word.
     ...named
       .filter((form) => form !== "other" && !saysNumber(element.options[form]?.value ?? [], element.value))
-      .filter((form) => Array.from({ length: 200 }, (_, n) => n).filter((n) => rules.select(n) === form).length > 1)
+      .filter((form) => takesSeveral(rules, form))
       .map(
         (form) => `leaves the number out of the form "${form}" of {${element.value}}, which more than one number takes`,
       ),
   ];
 }
+
+/** Whether more than one number has this form. */
+const takesSeveral = (rules: Intl.PluralRules, form: string): boolean =>
+  Array.from({ length: 200 }, (_, n) => n).filter((n) => rules.select(n) === form).length > 1;
 
 const saysNumber = (elements: readonly MessageFormatElement[], name: string): boolean =>
   elements.some(
@@ -104,19 +108,36 @@ const saysNumber = (elements: readonly MessageFormatElement[], name: string): bo
       ((isArgumentElement(element) || isNumberElement(element) || isDateElement(element)) && element.value === name),
   );
 
-/** An English message with the plural forms of another language, for translating: each further one says what "other" says. */
+/**
+ * An English message with the plural forms of another language, for translating and until it is translated: each further form says
+ * what "other" says. Where the language says "one" of more numbers than 1, a text of English without its number is kept for 1 alone.
+ */
 export function fittedTo(message: string, language: string): string {
-  return rewritten(message, { forms: (type) => formsOf(language, type), literal: (text) => text });
+  // Most messages have no plural.
+  if (!/plural|selectordinal/.test(message)) return message;
+  const options = ({ options: english, pluralType: type, value, offset }: PluralElement): PluralElement["options"] => {
+    const { one, other } = english;
+    const isForOne =
+      one && !saysNumber(one.value, value) && takesSeveral(new Intl.PluralRules(language, { type }), "one");
+    const kept = Object.entries(english).filter(([name]) => !isForm(name));
+    const wanted = formsOf(language, type).flatMap((form) => {
+      const option = (form === "one" && isForOne ? undefined : english[form]) ?? other;
+      return option ? [[form, option] as const] : [];
+    });
+    return Object.fromEntries([...(isForOne ? [[`=${offset + 1}`, one] as const] : []), ...kept, ...wanted]);
+  };
+  return rewritten(message, { options, literal: (text) => text });
 }
 
 type Rewriting = {
-  forms: (type: Intl.PluralRulesOptions["type"]) => readonly string[];
+  /** The branches of a plural, in the order in which they are written. */
+  options: (plural: PluralElement) => PluralElement["options"];
   /** Gets text as it is written in the message, with its quotes. */
   literal: (text: string) => string;
 };
 
 /** A message written anew, with other plural forms or other text between its placeholders. */
-export function rewritten(message: string, { forms, literal }: Rewriting): string {
+export function rewritten(message: string, { options, literal }: Rewriting): string {
   const write = (elements: readonly MessageFormatElement[]): string =>
     elements
       .map((element) => {
@@ -124,19 +145,13 @@ export function rewritten(message: string, { forms, literal }: Rewriting): strin
         if (isLiteralElement(element)) return literal(text);
         if (isSelectElement(element)) return `{${element.value}, select, ${branches(element.options)}}`;
         if (!isPluralElement(element)) return text;
-        const { other } = element.options;
-        const kept = Object.entries(element.options).filter(([name]) => !isForm(name));
-        const wanted = forms(element.pluralType).flatMap((form) => {
-          const option = element.options[form] ?? other;
-          return option ? [[form, option] as const] : [];
-        });
         const kind = element.pluralType === "ordinal" ? "selectordinal" : "plural";
         const offset = element.offset === 0 ? "" : `offset:${element.offset} `;
-        return `{${element.value}, ${kind}, ${offset}${branches(Object.fromEntries([...kept, ...wanted]))}}`;
+        return `{${element.value}, ${kind}, ${offset}${branches(options(element))}}`;
       })
       .join("");
-  const branches = (options: PluralElement["options"]): string =>
-    Object.entries(options)
+  const branches = (all: PluralElement["options"]): string =>
+    Object.entries(all)
       .map(([name, { value }]) => `${name} {${write(value)}}`)
       .join(" ");
   return write(parsed(message));

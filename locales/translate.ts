@@ -44,35 +44,62 @@ export function messageAt(words: Words, key: string): string | null {
   return typeof at === "string" ? at : null;
 }
 
-/** The words of a catalogue, with the English ones for each that it lacks. What English does not have is left out. */
-export function completed(words: Words, english: Words): Words {
+/**
+ * The words of a catalogue, with the English ones for each that it lacks. What English does not have is left out.
+ * @param fitted makes of an English message one that can be said in the language
+ */
+export function completed(words: Words, english: Words, fitted: (message: string) => string = String): Words {
   return Object.fromEntries(
     Object.entries(english).map(([name, original]) => {
       const own = Object.hasOwn(words, name) ? words[name] : undefined;
-      if (typeof original === "string") return [name, typeof own === "string" ? own : original];
-      return [name, completed(typeof own === "object" ? own : {}, original)];
+      if (typeof original === "string") return [name, typeof own === "string" ? own : fitted(original)];
+      return [name, completed(typeof own === "object" ? own : {}, original, fitted)];
     }),
   );
 }
 
 /**
  * The first of these languages, best liked first, that there are words in (RFC 4647 §3.4: `de` answers for `de-AT`); English when
- * none is.
+ * none is. A region may say the script: `zh-Hant` answers for `zh-TW`, rather than `zh`.
  * @param tags BCP 47, as people and programs send them
  */
 export function answeringLanguage(tags: readonly (string | null | undefined)[], available: readonly string[]): string {
   for (const tag of tags) {
-    let parts = (tag ?? "").toLowerCase().split("-");
-    while (parts.length > 0) {
-      const range = parts.join("-");
+    for (const range of rangesOf((tag ?? "").toLowerCase())) {
       const found = available.find((language) => language.toLowerCase() === range);
       if (found !== undefined) return found;
-      parts = parts.slice(0, -1);
-      // A single letter introduces what follows it and says nothing alone.
-      if (parts.at(-1)?.length === 1) parts = parts.slice(0, -1);
     }
   }
   return "en";
+}
+
+/** What may answer for a tag, the closest first. */
+function rangesOf(tag: string): string[] {
+  const own = shortened(tag);
+  // The bare language comes last, unless it is what was asked for.
+  const bare = own.length > 1 ? own.splice(-1) : [];
+  return [...own, ...shortened(likely(tag)).slice(0, -1), ...bare];
+}
+
+/** The tag, and each shorter one down to the language. */
+function shortened(tag: string): string[] {
+  const ranges: string[] = [];
+  for (let parts = tag.split("-"); parts.length > 0; parts = parts.slice(0, -1)) {
+    // A single letter introduces what follows it and says nothing alone.
+    if (parts.at(-1)?.length === 1 && parts.length > 1) continue;
+    ranges.push(parts.join("-"));
+  }
+  return ranges;
+}
+
+/** Language, script and region as CLDR thinks them likely; empty when this is no tag. */
+function likely(tag: string): string {
+  try {
+    const { language, script, region } = new Intl.Locale(tag).maximize();
+    return [language, script, region].join("-").toLowerCase();
+  } catch {
+    return "";
+  }
 }
 
 const rightToLeft: ReadonlySet<string | undefined> = new Set([

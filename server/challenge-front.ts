@@ -99,8 +99,10 @@ export function plainAnswers(challenges: Challenges, baseUrl: string) {
         response.writeHead(200, { "content-type": "application/octet-stream" }).end(challenge);
       else response.writeHead(308, { location: new URL(baseUrl).origin + path }).end();
     } catch (error) {
-      if (!(error instanceof AppError)) throw error;
-      answerProblem(error, request, response, baseUrl);
+      // Nobody above catches what is thrown here: it would end the process.
+      const told = error instanceof AppError ? error : new AppError("internal-error");
+      if (told !== error) console.error(error);
+      answerProblem(told, request, response, baseUrl);
     }
   };
   const server = createHttp({ requestTimeout: firstMs, headersTimeout: firstMs, requireHostHeader: false }, answer);

@@ -55,9 +55,18 @@ function answerTo(code: ErrorCode, baseUrl: string): string {
 
 /** Answers what was asked where there is no API. */
 export function answerProblem(error: AppError, request: IncomingMessage, response: ServerResponse, baseUrl: string) {
-  const language = languageOf(error, readersLanguage(request.headers["accept-language"] ?? ""));
+  const language = toldIn(error, request.headers["accept-language"] ?? "");
   const { headers, body } = documentOf(error, baseUrl, language);
   response.writeHead(error.status, { ...headers, vary: "accept-language" }).end(body);
+}
+
+/** English needs no file. Nobody catches what is thrown here, whatever has become of the files of the words. */
+function toldIn(error: AppError, acceptLanguage: string): string {
+  try {
+    return languageOf(error, readersLanguage(acceptLanguage));
+  } catch {
+    return "en";
+  }
 }
 
 function documentOf(error: AppError, baseUrl: string, language: string) {

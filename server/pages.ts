@@ -109,12 +109,11 @@ async function wordsResponse(request: PageRequest, language: string, catalogue: 
     "cache-control": request.query === `v=${locales().version()}` ? "public, max-age=31536000, immutable" : "no-cache",
     vary: "accept-encoding",
   };
-  if (
-    headerOf(request, "if-none-match")
-      .split(/\s*,\s*/)
-      .includes(found.etag)
-  )
-    return { status: 304, headers, body: null };
+  // Compared weakly (RFC 9110 §13.1.2): a proxy that compresses makes the tag a weak one.
+  const held = headerOf(request, "if-none-match")
+    .split(",")
+    .map((tag) => tag.trim().replace(/^W\//, ""));
+  if (held.includes(found.etag)) return { status: 304, headers, body: null };
   const takesBrotli = /(^|[\s,])br\s*(,|$)/i.test(headerOf(request, "accept-encoding"));
   return {
     status: 200,

@@ -51,10 +51,18 @@ export async function loadCatalogues(names: readonly CatalogueName[]): Promise<v
   }
 }
 
-/** Shows the page in another language and remembers it on this device. */
+/**
+ * Shows the page in another language and remembers it on this device once it is shown. Of several choices the last one counts.
+ * @throws Error when the words of the one chosen last cannot be loaded
+ */
 export async function showLanguage(language: string): Promise<void> {
-  store("local", key, language);
-  if (language !== pageLanguage()) await speak(language);
+  asked = language;
+  try {
+    if (language !== pageLanguage()) await speak(language);
+  } catch (error) {
+    if (asked === language) throw error;
+  }
+  if (asked === language) store("local", key, language);
 }
 
 async function speak(language: string): Promise<void> {

@@ -1,5 +1,7 @@
 import path from "node:path";
 import { beginLanguage, TagError, tellBegun } from "../../locales/add.ts";
+import { CatalogueError } from "../../locales/read.ts";
+import { AppError } from "../kernel/errors.ts";
 import { type Command, optional, print, UsageError } from "./command.ts";
 import { entryOf } from "./list.ts";
 
@@ -26,6 +28,7 @@ export const language: Command = {
       return 0;
     } catch (error) {
       if (error instanceof TagError) throw new UsageError(error.message);
+      if (error instanceof CatalogueError) throw new AppError("conflict", { detail: error.message });
       throw error;
     }
   },

@@ -1,6 +1,6 @@
 import type { AppError } from "./errors.ts";
 import { type Problem, problemKinds } from "./problem.ts";
-import { inLanguage, isKnownIn } from "./problem-words.ts";
+import { inLanguage, isKnownIn, type ProblemWords } from "./problem-words.ts";
 
 export type About = {
   baseUrl: string;
@@ -9,13 +9,20 @@ export type About = {
   language: string;
 };
 
-/** The reader's language when all that the error says is known in it, else English. */
-export function languageOf({ code, message, options }: AppError, wanted: string): string {
+/**
+ * The reader's language when all that the error says is known in it, else English. The titles are left out of this: a few words that
+ * may be the same in both languages ("Conflict" in Dutch).
+ */
+export function languageOf(
+  { message, options }: AppError,
+  wanted: string,
+  isKnown: ProblemWords["isKnownIn"] = isKnownIn,
+): string {
   const errors = options.errors ?? [];
   // What a template says of its own pattern is in the words of its author.
   const own = new Set(errors.filter((one) => one.code === "pattern").map((one) => one.detail));
-  const said = [problemKinds[code].title, message, ...errors.map((one) => one.detail)];
-  return said.every((sentence) => own.has(sentence) || isKnownIn(wanted, sentence)) ? wanted : "en";
+  const said = [message, ...errors.map((one) => one.detail)];
+  return said.every((sentence) => own.has(sentence) || isKnown(wanted, sentence)) ? wanted : "en";
 }
 
 /** An error as RFC 9457 has it, in the reader's language (contract §1); what only some errors say is added by the caller. */

@@ -26,9 +26,11 @@ function ownWords(): ProblemWords {
   return own;
 }
 
-/** The sentence in the language, in English where that has no words for it. */
-export const inLanguage: ProblemWords["inLanguage"] = (language, sentence) => ownWords().inLanguage(language, sentence);
-export const isKnownIn: ProblemWords["isKnownIn"] = (language, sentence) => ownWords().isKnownIn(language, sentence);
+/** The sentence in the language, in English where that has no words for it. English itself needs no file. */
+export const inLanguage: ProblemWords["inLanguage"] = (language, sentence) =>
+  language === "en" ? sentence : ownWords().inLanguage(language, sentence);
+export const isKnownIn: ProblemWords["isKnownIn"] = (language, sentence) =>
+  language === "en" || ownWords().isKnownIn(language, sentence);
 
 const catalogue = "problems";
 /** A longer text holds what the caller sent, and is not worth the search. */
@@ -85,7 +87,7 @@ export function openProblemWords({ words }: Pick<Locales, "words">): ProblemWord
   }
 
   return {
-    inLanguage: (language, sentence) => (language === "en" ? sentence : (translated(language, sentence) ?? sentence)),
+    inLanguage: (language, sentence) => translated(language, sentence) ?? sentence,
     isKnownIn: (language, sentence) => language === "en" || translated(language, sentence) !== undefined,
   };
 }

@@ -22,8 +22,12 @@ export function openWords({ languages, catalogues, words }: Locales): ServedWord
       // No path is ever composed from a request.
       if (!languages.includes(language) || !catalogues.includes(catalogue)) return null;
       const key = `${language}/${catalogue}`;
-      const served = kept.get(key) ?? prepare(words(language, catalogue));
+      const known = kept.get(key);
+      if (known) return known;
+      const served = prepare(words(language, catalogue));
       kept.set(key, served);
+      // What failed is tried again the next time.
+      served.catch(() => kept.delete(key));
       return served;
     },
   };

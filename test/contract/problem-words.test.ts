@@ -131,6 +131,12 @@ describe("a language that says some sentences only", () => {
     expect(isKnownIn("fr", "The key")).toBe(false);
   });
 
+  it("answers in it though the title of the error is the same word in both", () => {
+    const error = new AppError("conflict", { detail: "At most 7 keys." });
+    expect(isKnownIn("fr", problemKinds.conflict.title)).toBe(false);
+    expect(languageOf(error, "fr", isKnownIn)).toBe("fr");
+  });
+
   it("takes no words for a number", () => {
     expect(isKnownIn("fr", "At most these keys.")).toBe(false);
   });

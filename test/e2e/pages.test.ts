@@ -116,8 +116,12 @@ describe("pages", () => {
       expect(fresh.headers.get("cache-control")).toBe("no-cache");
       expect(fresh.text).toBe(kept.text);
     }
-    const known = await raw("/locales/de/verify.json", { "if-none-match": kept.headers.get("etag") ?? "" });
-    expect([known.status, known.text, known.headers.get("content-length")]).toEqual([304, "", null]);
+    const etag = kept.headers.get("etag") ?? "";
+    for (const held of [etag, `W/${etag}`, `"other", W/${etag}`]) {
+      const known = await raw("/locales/de/verify.json", { "if-none-match": held });
+      expect([known.status, known.text, known.headers.get("content-length")]).toEqual([304, "", null]);
+    }
+    expect((await raw("/locales/de/verify.json", { "if-none-match": 'W/"other"' })).status).toBe(200);
     const small = await raw("/locales/de/verify.json", { "accept-encoding": "gzip, br" });
     expect(small.headers.get("content-encoding")).toBe("br");
     expect(small.text.length).toBeLessThan(kept.text.length / 2);

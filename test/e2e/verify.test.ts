@@ -366,12 +366,18 @@ test("in German too", async () => {
   });
   await page.addInitScript("navigator.clipboard.writeText = async (text) => { globalThis.copied = text }");
   await page.goto(`${app.url}/verify`);
+  await page.locator("input[type=file]").waitFor({ state: "attached" });
+  expect(asked.sort()).toEqual(["de/common", "de/evidence", "de/verify"]);
+  // A report is for whoever is asked for help: English, whose words are fetched when there is one.
+  const english = page.waitForResponse("**/locales/en/evidence.json*");
   await choose(page, file("sealed.pdf", sealed));
   await page.getByRole("heading", { name: "Dieses Dokument ist echt" }).waitFor();
   await page.getByText("Das Siegel im PDF").waitFor();
-  expect(asked.sort()).toEqual(["de/common", "de/evidence", "de/verify"]);
-  // A report is for whoever is asked for help: English, and fetched when somebody wants one.
-  await page.getByRole("button", { name: "Bericht als JSON kopieren" }).click();
+  await (await english).finished();
+  // A browser lets a page write to the clipboard only within the click: nothing may be awaited before.
+  await page.getByRole("button", { name: "Bericht als JSON kopieren" }).focus();
+  const within = await page.evaluate("document.activeElement.click(), typeof globalThis.copied");
+  expect(within).toBe("string");
   await page.getByText("Kopiert.").waitFor();
   const { steps } = z
     .object({ steps: z.array(z.object({ detail: z.string() })) })

@@ -1,6 +1,8 @@
 import type { Browser } from "playwright";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { buildApps } from "../../scripts/build-apps.ts";
+import { createPerson } from "../../server/features/identity/people.ts";
+import { sessionCookieName } from "../../server/features/identity/sessions.ts";
 import { startAppliance, type TestAppliance } from "../harness/appliance.ts";
 import { desktop, launch, seriousFindings, visit } from "../harness/page.ts";
 
@@ -50,6 +52,80 @@ test("words that do not arrive are asked for again", async () => {
   await page.goto(`${app.url}/verify`);
   await page.locator("input[type=file]").waitFor({ state: "attached" });
   expect(refused).toBe(3);
+  await context.close();
+});
+
+test("an attempt that gets no answer ends, and the next one goes past what the browser keeps", async () => {
+  const { page, context } = await visit(browser, desktop);
+  // What is waited for takes a hundredth of the time.
+  await page.addInitScript(`{
+    const { timeout } = AbortSignal;
+    AbortSignal.timeout = (ms) => timeout.call(AbortSignal, ms / 100);
+    const real = fetch;
+    globalThis.asked = [];
+    globalThis.fetch = (address, init) => {
+      if (String(address).includes("/en/verify.json")) globalThis.asked.push(init?.cache);
+      return real(address, init);
+    };
+  }`);
+  let answered = 0;
+  await context.route("**/locales/en/verify.json*", (route) => {
+    answered += 1;
+    return answered === 1 ? undefined : route.fallback();
+  });
+  await page.goto(`${app.url}/verify`);
+  await page.locator("input[type=file]").waitFor({ state: "attached" });
+  expect(await page.evaluate("asked")).toEqual(["default", "reload"]);
+  await context.close();
+});
+
+test("of two languages the one that was chosen last is shown, whichever arrives last", async () => {
+  const { page, context, troubles } = await visit(browser, desktop);
+  const held: (() => Promise<void>)[] = [];
+  await context.route("**/locales/de/*.json?*", (route) => void held.push(() => route.fallback()));
+  await page.goto(`${app.url}/sign-in`);
+  await page.getByRole("button", { name: "Deutsch" }).click();
+  await expect.poll(() => held.length).toBe(2);
+  await page.getByRole("button", { name: "English" }).click();
+  const arrived = ["access", "common"].map((name) => page.waitForResponse(`**/locales/de/${name}.json*`));
+  for (const go of held) await go();
+  for (const response of await Promise.all(arrived)) await response.finished();
+  // Once the page has another answer, it has dealt with those before.
+  await page.evaluate("fetch('/locales/de/access.json').then((response) => response.json())");
+  expect(await page.getAttribute("html", "lang")).toBe("en");
+  await page.getByRole("button", { name: "English", pressed: true }).waitFor();
+  expect(troubles).toEqual([]);
+  await context.close();
+});
+
+test("a language whose words do not arrive is not remembered, and the person is told", async () => {
+  const { page, context } = await visit(browser, desktop);
+  await context.route("**/locales/de/*", (route) => route.abort());
+  await page.goto(`${app.url}/sign-in`);
+  await page.getByRole("button", { name: "Deutsch" }).click();
+  await page.getByText("Deutsch could not be loaded. Check your connection and try again.").waitFor();
+  await page.getByRole("button", { name: "English", pressed: true }).waitFor();
+  await page.reload();
+  await page.getByRole("button", { name: "English", pressed: true }).waitFor();
+  expect(await page.evaluate("Object.values(localStorage).includes('de')")).toBe(false);
+  await context.close();
+});
+
+test("where the language of a person cannot be loaded the workspace opens all the same", async () => {
+  const input = { email: "pia@example.com", name: "Pia Person", passwordHash: null, locale: "de" };
+  const user = await app.deps.db.tx((tx) => createPerson(tx, app.deps, input));
+  const { page, context } = await visit(browser, desktop);
+  const value = (await app.signIn(user)).slice(sessionCookieName.length + 1);
+  const url = app.url.replace("http:", "https:");
+  await context.addCookies([{ name: sessionCookieName, value, url, httpOnly: true, secure: true, sameSite: "Lax" }]);
+  await context.route("**/locales/de/*", (route) => route.abort());
+  await page.goto(`${app.url}/settings/account`);
+  await page.getByText("Deutsch could not be loaded. Check your connection and try again.").waitFor();
+  await page.getByRole("heading", { name: "Your account" }).waitFor();
+  await context.unroute("**/locales/de/*");
+  await page.reload();
+  await page.getByRole("heading", { name: "Ihr Konto" }).waitFor();
+  expect(await page.getAttribute("html", "lang")).toBe("de");
   await context.close();
 });
 

@@ -19,7 +19,7 @@ const drawnOut = (text: string): string =>
 
 /** A message in it: what stands between its placeholders is changed, and nothing else. */
 export const pseudoMessage = (message: string): string =>
-  rewritten(message, { forms: () => ["one", "other"], literal: drawnOut });
+  rewritten(message, { options: ({ options }) => options, literal: drawnOut });
 
 /** A catalogue in it. */
 export function pseudoWords(words: Words): Words {

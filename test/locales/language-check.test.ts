@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, linkSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
@@ -71,6 +71,18 @@ describe("a message as a translation", () => {
 test("an English message gets the plural forms of the language, and reads as before", () => {
   expect(fittedTo("Of {n, plural, =0 {none} one {# '{'page} other {# it's}}!", "pl")).toBe(
     "Of {n, plural, =0 {none} one {# '{'page} few {# it's} many {# it's} other {# it's}}!",
+  );
+  // French says "one" of 0, Russian of 21: what English says of one page is for 1 alone.
+  const alone = "{n, plural, offset:1 one {the page} other {# pages}}";
+  expect(fittedTo(alone, "ru")).toBe(
+    "{n, plural, offset:1 =2 {the page} one {# pages} few {# pages} many {# pages} other {# pages}}",
+  );
+  expect(fittedTo(alone, "de")).toBe(alone);
+  expect(fittedTo("{n, plural, one {page} other {# pages}}", "fr")).toBe(
+    "{n, plural, =1 {page} one {# pages} many {# pages} other {# pages}}",
+  );
+  expect(fittedTo("{n, plural, one {# page} other {# pages}}", "fr")).toBe(
+    "{n, plural, one {# page} many {# pages} other {# pages}}",
   );
   expect(fittedTo("{n, plural, one {# page} other {# pages}}", "ja")).toBe("{n, plural, other {# pages}}");
   expect(fittedTo("{kind, select, pdf {PDF} other {{n, plural, one {#} other {#s}}}}", "ja")).toBe(
@@ -177,6 +189,33 @@ describe("a language is added", () => {
     expect(Object.keys(after).slice(0, 2)).toEqual(["title", "search"]);
   });
 
+  test("a file that is broken is named, and nothing is written", async () => {
+    const folder = copyOfLocales();
+    const file = path.join(folder, "de/mail.json");
+    writeFileSync(file, '{ "a": "b", }');
+    const { code, said } = await call("de", "--folder", folder);
+    expect(code).toBe(1);
+    expect(said).toContain(`${file} is not JSON: `);
+    expect(said).not.toContain("    at ");
+    expect(readFileSync(file, "utf8")).toBe('{ "a": "b", }');
+  });
+
+  test("the service can read it whoever began it, and a second name for a file stays as it was", () => {
+    const folder = copyOfLocales();
+    const file = path.join(folder, "fr/mail.json");
+    const kept = path.join(folder, "kept.json");
+    const before = process.umask(0o077);
+    onTestFinished(() => void process.umask(before));
+    beginLanguage(folder, "fr");
+    expect([path.dirname(file), file].map((place) => statSync(place).mode & 0o777)).toEqual([0o755, 0o644]);
+    writeFileSync(file, "{}");
+    linkSync(file, kept);
+    beginLanguage(folder, "fr");
+    expect(readFileSync(kept, "utf8")).toBe("{}");
+    expect(readFileSync(file, "utf8")).not.toBe("{}");
+    expect(readdirSync(path.dirname(file))).toEqual(readdirSync(path.join(folder, "en")));
+  });
+
   test("a copy of German stays as it is", () => {
     const folder = copyOfLocales();
     const before = readFileSync(path.join(folder, "de/mail.json"), "utf8");
@@ -187,7 +226,8 @@ describe("a language is added", () => {
   test.each([
     ["de_AT", "write de-AT"],
     ["PT-br", "write pt-BR"],
-    ["../x", "is not a language tag"],
+    ["../x", "is not the tag of a language"],
+    ["de-backup", "is not the tag of a language"],
     ["en", "English is what"],
     ["xx", "nothing is known of a language xx"],
   ])("%s is refused", async (tag, why) => {

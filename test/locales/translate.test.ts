@@ -84,6 +84,28 @@ describe("the language that answers", () => {
   ])("%j → %s", (tags, language) => {
     expect(answeringLanguage(tags, available)).toBe(language);
   });
+  test.each([
+    ["zh-TW", "zh-Hant"],
+    ["zh-HK", "zh-Hant"],
+    ["zh-hant-hk", "zh-Hant"],
+    ["zh-CN", "zh"],
+    ["zh", "zh"],
+    ["zh-Hans-TW", "zh"],
+    ["sr-ME", "sr-Latn"],
+    ["sr-RS", "sr"],
+    ["sr", "sr"],
+    ["uz-AF-u-nu-latn", "uz-Arab"],
+  ])("by the script that its region has: %s → %s", (tag, language) => {
+    expect(answeringLanguage([tag], ["en", "sr", "sr-Latn", "uz-Arab", "zh", "zh-Hant"])).toBe(language);
+  });
+  test("is never in another script than that of the language alone", () => {
+    expect(["zh-TW", "zh-CN", "zh", "zh-Hans"].map((tag) => answeringLanguage([tag], ["zh-Hant"]))).toEqual([
+      "zh-Hant",
+      "en",
+      "en",
+      "en",
+    ]);
+  });
   test("is one of those that there are", () => {
     fc.assert(
       fc.property(fc.array(fc.string()), (tags) => {

@@ -63,6 +63,33 @@ fi`,
   expect(await readFile(path.join(data, "signet.db-wal"), "utf8")).toBe("log of before");
 });
 
+test("languages that were added on the machine go along with an update, those of the release are its own", async () => {
+  const { at, program, run } = await openMachine();
+  await program("bin/systemctl", "exit 0");
+  const packaged = (name: string) => at("usr/lib/signet/release/locales", name);
+  await mkdir(packaged("en"), { recursive: true });
+  await writeFile(packaged("en/mail.json"), '{ "a": "one" }');
+  expect(run("deploy", "configure", "1.0.0")).toMatchObject({ status: 0, stderr: "" });
+  const served = (name: string) => at("opt/signet/current/locales", name);
+  await mkdir(served("fr"));
+  await writeFile(served("fr/mail.json"), '{ "a": "un" }');
+  // Again, and then the next one.
+  for (const version of ["1.0.0", "1.1.0"]) {
+    await rm(packaged("en/mail.json"));
+    await writeFile(packaged("en/mail.json"), `{ "a": "${version}" }`);
+    expect(run("deploy", "configure", version)).toMatchObject({ status: 0, stderr: "" });
+    expect(await readFile(served("en/mail.json"), "utf8")).toContain(version);
+    expect(await readFile(served("fr/mail.json"), "utf8")).toContain("un");
+    expect(await readdir(served(""))).toEqual(["en", "fr"]);
+  }
+  // The next one brings the language itself.
+  await mkdir(packaged("fr"));
+  await writeFile(packaged("fr/mail.json"), '{ "a": "nouveau" }');
+  expect(run("deploy", "configure", "1.2.0")).toMatchObject({ status: 0, stderr: "" });
+  expect(await readFile(served("fr/mail.json"), "utf8")).toContain("nouveau");
+  expect(existsSync(packaged("de"))).toBe(false);
+});
+
 test("a package of whose database no whole copy can be made changes nothing", async () => {
   const { at, program, run } = await openMachine();
   await program("bin/systemctl", "exit 0");

@@ -8,7 +8,8 @@ import {
 } from "@tanstack/react-router";
 import { z } from "zod";
 import type { CatalogueName } from "../../shared/i18n.ts";
-import { languageFor, loadCatalogues, showLanguage } from "../../shared/languages.ts";
+import { languageFor, loadCatalogues } from "../../shared/languages.ts";
+import { changeLanguage } from "../../shared/ui/changeLanguage.ts";
 import { expectHeading } from "../../shared/ui/kit/heading.ts";
 import { Loading } from "../../shared/ui/kit/Loading.tsx";
 import { AccessLayout } from "./features/access/AccessLayout.tsx";
@@ -124,8 +125,9 @@ const workspace = createRoute({
     }
     // Once for each person: a choice made elsewhere does not redraw what somebody is working on here.
     if (preload || greeted === session.user.id) return;
-    greeted = session.user.id;
-    if (session.user.locale) await showLanguage(languageFor([session.user.locale]));
+    const { id, locale } = session.user;
+    // Where it cannot be shown the workspace opens all the same, and the next page tries again.
+    if (locale === null || (await changeLanguage(languageFor([locale])))) greeted = id;
   },
   pendingComponent: () => <Loading rows={6} />,
   component: lazyRouteComponent(

@@ -1,5 +1,6 @@
 import { execFile } from "node:child_process";
-import { chmod, mkdir, open, rename, rm, symlink } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { chmod, cp, mkdir, open, readdir, rename, rm, symlink } from "node:fs/promises";
 import path from "node:path";
 import { promisify } from "node:util";
 import { syncFolder } from "../../kernel/durable.ts";
@@ -7,6 +8,8 @@ import { AppError } from "../../kernel/errors.ts";
 import { readBundle } from "./bundle.ts";
 import { releaseFolder, stagingFolder } from "./installation.ts";
 import type { PinnedKeys } from "./manifest.ts";
+
+const localesName = "locales";
 
 /**
  * Unpacks a release beside the others. It bears its name only once all of it is on the disk.
@@ -54,12 +57,27 @@ export async function stageRelease(
       await symlink(target, path.join(staging, within));
     },
   });
+  await keepLanguages(root, staging);
   // One flush of the file system instead of one for each of many thousand files.
   await promisify(execFile)("sync", process.platform === "linux" ? ["-f", staging] : []);
   const folder = releaseFolder(root, version);
   await rm(folder, { recursive: true, force: true });
   await rename(staging, folder);
   await syncFolder(path.dirname(folder));
+}
+
+/** Languages that were added on this machine go along: the release has no folder of their name. */
+async function keepLanguages(root: string, staging: string): Promise<void> {
+  const from = path.join(root, "current", localesName);
+  const entries = await readdir(from, { withFileTypes: true }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return [];
+    throw error;
+  });
+  for (const { name } of entries.filter((entry) => entry.isDirectory())) {
+    const to = path.join(staging, localesName, name);
+    if (existsSync(to)) continue;
+    await cp(path.join(from, name), to, { recursive: true, verbatimSymlinks: true });
+  }
 }
 
 async function makeFolder(folder: string): Promise<void> {

@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import type { Duplex } from "node:stream";
 import { connect as connectTls } from "node:tls";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { besideChallenges, plainAnswers } from "../../../server/challenge-front.ts";
 import { loadConfig } from "../../../server/config.ts";
 import { createChallenges } from "../../../server/features/tls/acme/challenges.ts";
@@ -386,6 +386,31 @@ test("plain HTTP says so in the reader's language, and gives a challenge its ans
   };
   expect(await ask(`${challengePath}one`)).toEqual([200, "one.thumbprint"]);
   expect(await ask(`${challengePath}two`)).toEqual([404, expect.stringContaining('"title":"Nicht gefunden"')]);
+  server.close();
+  await once(server, "close");
+});
+
+test("plain HTTP goes on after a request on which something unforeseen happens", async () => {
+  const said = vi.spyOn(console, "error").mockImplementation(() => undefined);
+  onTestFinished(() => said.mockRestore());
+  class Broken extends Map<string, string> {
+    override get(name: string): string | undefined {
+      if (name === "broken") throw new RangeError("unforeseen");
+      return super.get(name);
+    }
+  }
+  const challenges = { ...createChallenges(), http: new Broken([["one", "one.thumbprint"]]) };
+  const server = plainAnswers(challenges, "https://sign.example.com").listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const place = { host: "127.0.0.1", port: (server.address() as AddressInfo).port, agent: false };
+  const ask = async (name: string) => {
+    const call = plainRequest({ ...place, path: `${challengePath}${name}` }).end();
+    const [response] = await once(call, "response");
+    return [response.statusCode, Buffer.concat(await response.toArray()).toString()];
+  };
+  expect(await ask("broken")).toEqual([500, expect.stringContaining('"code":"internal-error"')]);
+  expect(await ask("one")).toEqual([200, "one.thumbprint"]);
+  expect(said).toHaveBeenCalledWith(new RangeError("unforeseen"));
   server.close();
   await once(server, "close");
 });

@@ -104,6 +104,27 @@ test("a whole update is read and staged as it was made, and tar reads it too", a
   expect((await readFile(again)).equals(await readFile(good))).toBe(true);
 });
 
+test("languages that were added on this machine go along with an update, those of the release are its own", async () => {
+  const root = path.join(folder, "with-languages");
+  const locales = (...names: string[]) => path.join(root, "releases/1.1.0/locales", ...names);
+  for (const language of ["en", "fr"]) await mkdir(locales(language), { recursive: true });
+  await writeFile(locales("en/mail.json"), '{ "a": "old" }');
+  await writeFile(locales("fr/mail.json"), '{ "a": "un" }');
+  await writeFile(locales("read.ts"), "old");
+  await symlink("releases/1.1.0", path.join(root, "current"));
+  const next = path.join(folder, "next-with-languages");
+  await cp(release, next, { recursive: true, verbatimSymlinks: true });
+  await mkdir(path.join(next, "locales/en"), { recursive: true });
+  await writeFile(path.join(next, "locales/en/mail.json"), '{ "a": "new" }');
+  const file = await packRelease(next, keys, path.join(folder, "with-languages.tar.gz"));
+  const { manifestSha256 } = await readBundle(file, pinned);
+  await stageRelease(root, { file, pinned, manifestSha256 }, "1.2.0", () => undefined);
+  const staged = path.join(root, "releases/1.2.0/locales");
+  expect((await readdir(staged, { recursive: true })).sort()).toEqual(["en", "en/mail.json", "fr", "fr/mail.json"]);
+  expect(await readFile(path.join(staged, "en/mail.json"), "utf8")).toContain("new");
+  expect(await readFile(path.join(staged, "fr/mail.json"), "utf8")).toContain("un");
+});
+
 test("what is not signed by both keys, or was changed after, is refused before anything of it is used", async () => {
   let used = 0;
   const visit: BundleVisitor = { manifest: async () => void used++, file: async () => void used++ };

@@ -1,6 +1,6 @@
 import { Button } from "@mantine/core";
 import { type ReactNode, useEffect, useRef, useState } from "react";
-import { translatorOf } from "../../../../locales/translate.ts";
+import { type Translate, translatorOf, type Words } from "../../../../locales/translate.ts";
 import type { EnvelopeSummary } from "../../../../server/features/evidence/contract.ts";
 import { type Step, saidStep } from "../../../../server/features/evidence/verify.ts";
 import { findingText } from "../../../../server/features/evidence/words.ts";
@@ -106,11 +106,12 @@ function StepList({ heading, hint, steps }: { heading: string; hint: string; ste
 function Actions({ outcome }: { outcome: Outcome }) {
   const t = translator("verify");
   const [said, setSaid] = useState("");
+  const inEnglish = useEnglishEvidence();
   const copy = async () => {
     const { verdict, file, result, record, pdf, seals } = outcome;
     try {
-      const inEnglish = translatorOf<Catalogues["evidence"]>(await servedWords.load("en", "evidence"), "en");
-      // A report is read by whoever is asked for help: its sentences are English, as the command line's.
+      // A report is read by whoever is asked for help: its sentences are English, as the command line's. Nothing is awaited before it
+      // is written: browsers let a page write to the clipboard only within the click.
       const steps = [...record, ...pdf].map((step) => saidStep(inEnglish, step));
       const report = { v: 1, verdict, file, evidence: result, steps, seals };
       await navigator.clipboard.writeText(JSON.stringify(report, null, 2));
@@ -132,6 +133,15 @@ function Actions({ outcome }: { outcome: Outcome }) {
       </span>
     </div>
   );
+}
+
+/** The words of the evidence in English; in the language of the page while they are not there. */
+function useEnglishEvidence(): Translate<Catalogues["evidence"]> {
+  const [words, setWords] = useState<Words | null>(null);
+  useEffect(() => {
+    servedWords.load("en", "evidence").then(setWords, () => undefined);
+  }, []);
+  return words === null ? translator("evidence") : translatorOf<Catalogues["evidence"]>(words, "en");
 }
 
 function Facts({ envelope }: { envelope: EnvelopeSummary }) {

@@ -1,7 +1,8 @@
 import { Checkbox, NativeSelect, useMantineColorScheme } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { pageLanguage, translator } from "../../../../shared/i18n.ts";
-import { languages, showLanguage } from "../../../../shared/languages.ts";
+import { languages } from "../../../../shared/languages.ts";
+import { changeLanguage } from "../../../../shared/ui/changeLanguage.ts";
 import { PageHeader } from "../../../../shared/ui/kit/PageHeader.tsx";
 import type { Preferences } from "../../shared/native.ts";
 import { ask } from "../bridge.ts";
@@ -48,7 +49,7 @@ function PreferencesForm({ preferences }: { preferences: Preferences }) {
         value={pageLanguage()}
         data={languages().map(({ tag, name }) => ({ value: tag, label: name }))}
         onChange={({ currentTarget: { value } }) => {
-          save.mutate({ language: value }, { onSuccess: () => void showLanguage(value) });
+          save.mutate({ language: value }, { onSuccess: () => void changeLanguage(value) });
         }}
       />
       <NativeSelect

@@ -4,7 +4,8 @@ import { type FormEvent, useState } from "react";
 import { updateProfile } from "../../../../../server/features/sign-in/contract.ts";
 import { useAct } from "../../../../shared/api/queries.ts";
 import { translator } from "../../../../shared/i18n.ts";
-import { languageFor, languages, showLanguage } from "../../../../shared/languages.ts";
+import { languageFor, languages } from "../../../../shared/languages.ts";
+import { changeLanguage } from "../../../../shared/ui/changeLanguage.ts";
 import { Failure } from "../../../../shared/ui/Failure.tsx";
 import { fieldErrors } from "../../../../shared/ui/kit/fieldErrors.ts";
 import { notify } from "../../../../shared/ui/kit/notify.tsx";
@@ -44,7 +45,7 @@ export function Profile() {
       // What was typed meanwhile is still to be saved.
       setName((now) => (now === name ? saved.name : now));
       if (language !== chosen)
-        await showLanguage(saved.locale ? languageFor([saved.locale]) : languageFor(navigator.languages));
+        await changeLanguage(saved.locale ? languageFor([saved.locale]) : languageFor(navigator.languages));
       // In the language that was chosen.
       notify({ message: t("account.profile.saved") });
     } catch {

@@ -1,5 +1,6 @@
 import { pageLanguage, translator } from "../../../../shared/i18n.ts";
-import { languages, showLanguage } from "../../../../shared/languages.ts";
+import { languages } from "../../../../shared/languages.ts";
+import { changeLanguage } from "../../../../shared/ui/changeLanguage.ts";
 
 const common = translator("common");
 
@@ -14,7 +15,7 @@ export function LanguageChoice() {
           type="button"
           lang={tag}
           aria-pressed={tag === pageLanguage()}
-          onClick={() => void showLanguage(tag)}
+          onClick={() => void changeLanguage(tag)}
         >
           {name}
         </button>

@@ -4,7 +4,8 @@ import { Link, useRouter } from "@tanstack/react-router";
 import { signOut, updateProfile } from "../../../../../server/features/sign-in/contract.ts";
 import { callEndpoint } from "../../../../shared/api/client.ts";
 import { pageLanguage, translator } from "../../../../shared/i18n.ts";
-import { languageFor, languages, showLanguage } from "../../../../shared/languages.ts";
+import { languageFor, languages } from "../../../../shared/languages.ts";
+import { changeLanguage } from "../../../../shared/ui/changeLanguage.ts";
 import { ChevronUpDown } from "../../../../shared/ui/icons.tsx";
 import { notify } from "../../../../shared/ui/kit/notify.tsx";
 import { mayRedraw } from "../../../../shared/ui/kit/useUnsaved.ts";
@@ -88,12 +89,12 @@ function LanguageOfPerson() {
   const speak = async (tag: string) => {
     if (!(await mayRedraw("language"))) return;
     const language = languageFor([tag]);
+    if (!(await changeLanguage(language))) return;
     try {
       queries.setQueryData(sessionQuery.queryKey, await callEndpoint(updateProfile, { body: { locale: language } }));
     } catch {
       // It holds on this device at least.
     }
-    await showLanguage(language);
   };
   return (
     <Choice
