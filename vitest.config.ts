@@ -59,6 +59,7 @@ export default defineConfig({
     hookTimeout: 300_000,
     // A second, the default, is no proof of anything on a busy machine.
     expect: { poll: { timeout: 60_000 } },
+    setupFiles: ["test/harness/setup.ts"],
     maxWorkers: 2,
     pool: "forks",
     sequence: { sequencer: LongestFirst },
