@@ -27,10 +27,11 @@ class LongestFirst extends BaseSequencer {
 const order = ({ project }: TestSpecification) => (project.name === "alone" ? 0 : 1);
 
 /**
- * Files that change the whole process: they replace modules of Node, hook its loader, or measure its memory. All others share a
+ * Files that change the whole process: they replace modules of Node, hook its loader, or measure its memory or its time. All others share a
  * few processes, in which each module is loaded once and not 300 times, a third of the work of the suite.
  */
 const alone = [
+  "test/workers/stamp-endings.test.ts",
   "test/console/**/*.test.ts",
   "test/features/evidence/deleted-bundle.test.ts",
   "test/features/evidence/downloads.test.ts",

@@ -18,8 +18,7 @@ import { maySecondTry, quickFolders } from "./test-groups.ts";
 /** More broken files than this are no accident. */
 const mostAgain = 5;
 
-/** `died`: its process ended before it did. */
-type Outcome = { file: string; passed: number; skipped: number; troubles: string[]; died: boolean };
+type Outcome = { file: string; passed: number; skipped: number; troubles: string[] };
 
 /** Runs the files whose names match; `vitest.config.ts` says which of them share a process. */
 async function run(filters: string[], leftOut: string[]): Promise<{ outcomes: Outcome[]; stray: string[] }> {
@@ -44,9 +43,8 @@ function outcomeOf(module: TestModule): Outcome {
   );
   // A file that could not even be collected has no tests to count, and is a failure all the same.
   troubles.push(...module.errors().map((error) => error.stack ?? error.message));
-  const died = !["passed", "failed", "skipped"].includes(module.state());
-  if (died) troubles.push("its process ended before it did");
-  return { file: module.moduleId, passed: count("passed"), skipped: count("skipped"), troubles, died };
+  if (!["passed", "failed", "skipped"].includes(module.state())) troubles.push("its process ended before it did");
+  return { file: module.moduleId, passed: count("passed"), skipped: count("skipped"), troubles };
 }
 
 /** Absolute paths of the test files whose names match. */
@@ -82,22 +80,24 @@ const excluded = leftOut.map(({ file }) => file);
 let { outcomes, stray } = await run(filters, excluded);
 const broken = outcomes.filter(({ troubles }) => troubles.length > 0);
 let again: Outcome[] = [];
-// A browser or a process that fails is tried once more, from its beginning and with little beside it, so that one accident in
-// thousands of tests does not hide the rest. Each is named, with what went wrong, and is a defect to be found.
-const retried = broken.filter(({ file, died }) => died || maySecondTry(file));
-if (retried.length > 0 && broken.length <= mostAgain) {
-  console.log(`\nOnce more: ${retried.map(({ file }) => path.relative(".", file)).join(", ")}`);
+// What fails is tried once more, from its beginning and with little beside it, so that one accident in thousands of tests does
+// not hide the rest. Each is named, with what went wrong, and is a defect to be found. Only browsers and processes are meant to have
+// a second try (`maySecondTry`); until shared processes have proved quiet, every file has one.
+if (broken.length > 0 && broken.length <= mostAgain) {
+  console.log(`\nOnce more: ${broken.map(({ file }) => path.relative(".", file)).join(", ")}`);
   const second = await run(
-    retried.map(({ file }) => file),
+    broken.map(({ file }) => file),
     excluded,
   );
   again = second.outcomes;
   stray = [...stray, ...second.stray];
-  outcomes = [...outcomes.filter((one) => !retried.includes(one)), ...again];
+  outcomes = [...outcomes.filter((one) => !broken.includes(one)), ...again];
 }
-const mended = retried.filter(({ file }) => again.find((one) => one.file === file)?.troubles.length === 0);
+const mended = broken.filter(({ file }) => again.find((one) => one.file === file)?.troubles.length === 0);
 for (const { file, troubles } of mended)
-  console.log(`\nPassed on the second try only: ${path.relative(".", file)}\n${troubles.join("\n")}`);
+  console.log(
+    `\nPassed on the second try only${maySecondTry(file) ? "" : ", which is no browser's and no process's"}: ${path.relative(".", file)}\n${troubles.join("\n")}`,
+  );
 const sum = (of: (outcome: Outcome) => number) => outcomes.reduce((total, outcome) => total + of(outcome), 0);
 const [passed, skipped] = [sum((one) => one.passed), sum((one) => one.skipped)];
 const failed = sum(({ troubles }) => troubles.length) + stray.length;
