@@ -20,28 +20,25 @@ class LongestFirst extends BaseSequencer {
       return place < 0 ? longest.length : place;
     };
     const sorted = await super.sort(files);
-    // A process that is shared ends when a file that wants its own comes between.
+    // A shared process ends when a file that wants its own comes between.
     return sorted.sort((a, b) => order(a) - order(b) || rank(a) - rank(b));
   }
 }
 
-const order = ({ project }: TestSpecification) => (project.name === "shared" ? 1 : 0);
+const order = ({ project }: TestSpecification) => (project.config.isolate ? 0 : 1);
 
 /**
- * Files that change the whole process: they replace modules of Node, hook its loader, or measure its memory or its time. All others share a
- * few processes, in which each module is loaded once and not 300 times, a third of the work of the suite.
+ * The files of the quick folders share two processes, in which each module is loaded once, except for those that change the whole
+ * process: they replace modules of Node, or measure its memory.
  */
-const alone = [
+const sharing = quickFolders.map((folder) => `${folder}/**/*.test.ts`);
+const notSharing = [
   "test/kernel/durable.test.ts",
   "test/kernel/gathering.test.ts",
   "test/kernel/http/bodies.test.ts",
   "test/workers/pdf/pictures.test.ts",
 ];
 
-/** Folders whose files are known to leave nothing behind. */
-const sharing = quickFolders.map((folder) => `${folder}/**/*.test.ts`);
-
-const tests = ["test/**/*.test.ts"];
 // They mount volumes and make network namespaces (only root may, and not in every container), or take a quarter of an hour.
 const long =
   process.env.SIGNET_TEST_FULL === "1" ? [] : ["test/privileged/**", "test/features/update/restoring.test.ts"];
@@ -59,9 +56,12 @@ export default defineConfig({
     pool: "forks",
     sequence: { sequencer: LongestFirst },
     projects: [
-      { extends: true, test: { name: "alone", include: tests, exclude: [...sharing, ...long], isolate: true } },
-      { extends: true, test: { name: "alone too", include: alone, isolate: true } },
-      { extends: true, test: { name: "shared", include: sharing, exclude: alone, isolate: false } },
+      {
+        extends: true,
+        test: { name: "own process", include: ["test/**/*.test.ts"], exclude: [...sharing, ...long], isolate: true },
+      },
+      { extends: true, test: { name: "quick, own process", include: notSharing, isolate: true } },
+      { extends: true, test: { name: "quick", include: sharing, exclude: notSharing, isolate: false } },
     ],
   },
 });

@@ -44,6 +44,15 @@ export function messageAt(words: Words, key: string): string | null {
   return typeof at === "string" ? at : null;
 }
 
+/** Each message of a catalogue by its dotted key. */
+export function messagesIn(words: Words, above = ""): Map<string, string> {
+  return new Map(
+    Object.entries(words).flatMap(([name, inner]) =>
+      typeof inner === "string" ? [[above + name, inner] as const] : [...messagesIn(inner, `${above}${name}.`)],
+    ),
+  );
+}
+
 /**
  * The words of a catalogue, with the English ones for each that it lacks. What English does not have is left out.
  * @param fitted makes of an English message one that can be said in the language

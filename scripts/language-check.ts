@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { type Locales, openLocales } from "../locales/read.ts";
 import { faultsOf } from "../locales/shape.ts";
-import type { Words } from "../locales/translate.ts";
+import { messagesIn, type Words } from "../locales/translate.ts";
 
 /**
  * `npm run language-check`, which is part of `npm run check`: every language has the messages of English and no others, each is
@@ -19,15 +19,6 @@ const askedForOtherwise: Readonly<Record<string, { keys: RegExp; reason: string 
     reason: "a problem is found by its English sentence; test/contract/problem-words.test.ts knows them all",
   },
 };
-
-/** Messages by their dotted keys. */
-export function flat(words: Words, above = ""): Map<string, string> {
-  return new Map(
-    Object.entries(words).flatMap(([name, inner]) =>
-      typeof inner === "string" ? [[`${above}${name}`, inner] as const] : [...flat(inner, `${above}${name}.`)],
-    ),
-  );
-}
 
 /** What is wrong with the translations, each on a line. */
 export function translationFaults({ languages, files }: Locales): string[] {
@@ -47,7 +38,7 @@ export function translationFaults({ languages, files }: Locales): string[] {
 }
 
 function catalogueFaults(own: Words, english: Words, language: string): string[] {
-  const [texts, originals] = [flat(own), flat(english)];
+  const [texts, originals] = [messagesIn(own), messagesIn(english)];
   return [
     ...[...originals.keys()].filter((key) => !texts.has(key)).map((key) => `${key} is missing`),
     ...[...texts].flatMap(([key, text]) => {
@@ -77,7 +68,7 @@ export function unusedMessages(english: Readonly<Record<string, Words>>, sources
       starts.some((start) => start.includes(".") && key.startsWith(start) && key.length > start.length) ||
       ends.some((end) => key.endsWith(end)) ||
       (askedForOtherwise[name]?.keys.test(key) ?? false);
-    return [...flat(words).keys()]
+    return [...messagesIn(words).keys()]
       .filter((key) => !isAsked(key))
       .map((key) => `en/${name}.json: nobody asks for ${key}`);
   });

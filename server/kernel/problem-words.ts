@@ -6,7 +6,7 @@ import {
 } from "@formatjs/icu-messageformat-parser";
 import { formatMessage } from "../../locales/message.ts";
 import { type Locales, locales } from "../../locales/read.ts";
-import { messageAt, type Words } from "../../locales/translate.ts";
+import { messageAt, messagesIn, type Words } from "../../locales/translate.ts";
 
 /**
  * What errors say, in the reader's language. The English sentence stands where the error is made, and once more in
@@ -102,13 +102,6 @@ function sentencesOf(english: Words): { whole: ReadonlyMap<string, string>; patt
     else patterns.push(patternOf(key, elements));
   }
   return { whole, patterns: patterns.sort((a, b) => b.weight - a.weight) };
-}
-
-/** Each message of a catalogue with its dotted key. */
-export function messagesIn(words: Words, prefix = ""): [key: string, message: string][] {
-  return Object.entries(words).flatMap(([name, inner]): [string, string][] =>
-    typeof inner === "string" ? [[prefix + name, inner]] : messagesIn(inner, `${prefix}${name}.`),
-  );
 }
 
 function patternOf(key: string, elements: readonly MessageFormatElement[]): Pattern {

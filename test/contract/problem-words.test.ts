@@ -1,16 +1,16 @@
 import { isLiteralElement, parse } from "@formatjs/icu-messageformat-parser";
 import { describe, expect, it } from "vitest";
 import { locales } from "../../locales/read.ts";
-import { messageAt } from "../../locales/translate.ts";
+import { messageAt, messagesIn } from "../../locales/translate.ts";
 import { AppError, invalid } from "../../server/kernel/errors.ts";
 import { problemKinds } from "../../server/kernel/problem.ts";
 import { languageOf } from "../../server/kernel/problem-document.ts";
-import { inLanguage, isKnownIn, messagesIn, openProblemWords } from "../../server/kernel/problem-words.ts";
+import { inLanguage, isKnownIn, openProblemWords } from "../../server/kernel/problem-words.ts";
 import { problemSentences, sources } from "./problem-sentences.ts";
 
 /** Whatever an error says, it says in German, too: who adds a sentence adds it to `locales/en/problems.json` and `locales/de/problems.json`. */
 
-const messages = messagesIn(locales().words("en", "problems"));
+const messages = [...messagesIn(locales().words("en", "problems"))];
 /** The key of each sentence, with `{}` for what it inserts. */
 const keys = new Map(messages.map(([key, message]) => [blank(message), key]));
 const german = (text: string) => messageAt(locales().words("de", "problems"), keys.get(text) ?? "") ?? "";

@@ -6,7 +6,8 @@ import { beginLanguage } from "../../locales/add.ts";
 import { formatMessage } from "../../locales/message.ts";
 import { openLocales } from "../../locales/read.ts";
 import { faultsOf, fittedTo } from "../../locales/shape.ts";
-import { flat, translationFaults, unusedMessages } from "../../scripts/language-check.ts";
+import { messagesIn } from "../../locales/translate.ts";
+import { translationFaults, unusedMessages } from "../../scripts/language-check.ts";
 import { runCli } from "../../server/cli.ts";
 import { pseudoMessage, pseudoWords } from "../harness/pseudo.ts";
 
@@ -88,7 +89,7 @@ test("an English message gets the plural forms of the language, and reads as bef
   expect(fittedTo("{kind, select, pdf {PDF} other {{n, plural, one {#} other {#s}}}}", "ja")).toBe(
     "{kind, select, pdf {PDF} other {{n, plural, other {#s}}}}",
   );
-  const all = Object.values(openLocales().files("en")).flatMap((words) => [...flat(words).values()]);
+  const all = Object.values(openLocales().files("en")).flatMap((words) => [...messagesIn(words).values()]);
   expect(all.length).toBeGreaterThan(3000);
   expect(all.filter((message) => fittedTo(message, "en") !== message)).toEqual([]);
   expect(
@@ -243,7 +244,7 @@ test("the pseudo language accents every letter, keeps what is filled in, and is 
   );
   const { files } = openLocales();
   for (const english of Object.values(files("en"))) {
-    const [before, after] = [flat(english), flat(pseudoWords(english))];
+    const [before, after] = [messagesIn(english), messagesIn(pseudoWords(english))];
     for (const [key, message] of after) expect(faultsOf(message, before.get(key) ?? "", "en"), key).toEqual([]);
   }
   const long = "The document is complete and every signature on it holds.";

@@ -1,5 +1,5 @@
 /**
- * Opens a page. When that fails, the page says so instead of staying empty: without its words, in English.
+ * Opens a page. If that fails, an error is shown instead of an empty page, in English: its words may be what is missing.
  * @param open ends when the page is drawn
  */
 export async function opening(open: () => Promise<void>): Promise<void> {

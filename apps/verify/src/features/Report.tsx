@@ -110,8 +110,8 @@ function Actions({ outcome }: { outcome: Outcome }) {
   const copy = async () => {
     const { verdict, file, result, record, pdf, seals } = outcome;
     try {
-      // A report is read by whoever is asked for help: its sentences are English, as the command line's. Nothing is awaited before it
-      // is written: browsers let a page write to the clipboard only within the click.
+      // Reports go to support, so they are in English, as on the command line. Nothing is awaited before the text is written:
+      // browsers let a page write to the clipboard only within the click.
       const steps = [...record, ...pdf].map((step) => saidStep(inEnglish, step));
       const report = { v: 1, verdict, file, evidence: result, steps, seals };
       await navigator.clipboard.writeText(JSON.stringify(report, null, 2));
