@@ -108,7 +108,13 @@ test("files are left out for what they need and the machine lacks, others are no
 test("without root, files that give something to another user are left out; where others may not read, those that work as one", () => {
   expect(leftOutOf(tests, { ...whole, isRoot: false })).toEqual([{ file: otherOwner, needs: ["root"] }]);
   const left = leftOutOf(tests, { ...whole, hidden: "others may not read it" }).map(({ file }) => file);
-  const asAnother = ["console/states", "faults/other-owner", "features/backup/denied-verify", "features/backup/silent"];
+  const asAnother = [
+    "console/states",
+    "faults/other-owner",
+    "features/backup/denied-verify",
+    "features/backup/silent",
+    "locales/read",
+  ];
   expect(left.sort()).toEqual(asAnother.map(testOf));
 });
 

@@ -179,7 +179,7 @@ test("anchors that a restore holds back: why, what to check, and on again by who
   const { page, problems } = await openConsole(browser, main, { page: "anchors" });
   const held = section(page, "No anchor is signed");
   await held.getByText("restored from backup 20300101-000000000-abcdef").waitFor();
-  await held.getByText("switched off and stays so").waitFor();
+  await held.getByText("switched off and stays off").waitFor();
   expect(await page.getByRole("button", { name: "Anchor now" }).isDisabled()).toBe(true);
   await axeFinds(page, "held anchors");
   await page.emulateMedia({ colorScheme: "dark" });
