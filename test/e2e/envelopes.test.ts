@@ -1,10 +1,19 @@
-import type { Browser, BrowserContextOptions, Page } from "playwright";
+import type { Browser, Page } from "playwright";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { buildApps } from "../../scripts/build-apps.ts";
 import { updateFailure } from "../../server/features/envelopes/failure-store.ts";
 import { sessionCookieName } from "../../server/features/identity/sessions.ts";
 import { startAppliance, type TestAppliance } from "../harness/appliance.ts";
-import { desktop, launch, phone, seriousFindings, type Visit, visit } from "../harness/page.ts";
+import {
+  desktop,
+  intercepted,
+  launch,
+  phone,
+  seriousFindings,
+  type Visit,
+  type VisitOptions,
+  visit,
+} from "../harness/page.ts";
 import {
   auditOf,
   enter,
@@ -48,7 +57,7 @@ afterAll(async () => {
   await app?.stop();
 });
 
-async function member(options: BrowserContextOptions = desktop): Promise<Page> {
+async function member(options: VisitOptions = desktop): Promise<Page> {
   const seen = await visit(browser, options);
   visits.push(seen);
   const { hostname } = new URL(app.url);
@@ -169,7 +178,7 @@ describe("the list", () => {
 
   test("looks for changes by itself while the stream of changes fails", async () => {
     const { id } = await send(app, template, { envelope: { title: "Without a stream" } });
-    const page = await member();
+    const page = await member(intercepted);
     await page.clock.install();
     await page.route("**/auth/changes", (route) => route.abort());
     await page.goto(`${app.url}/envelopes`);
@@ -265,7 +274,7 @@ test("a date is that of the zone which it names, to the eye and to the ear", asy
 });
 
 test("the overview stays while it cannot be fetched anew", async () => {
-  const page = await member();
+  const page = await member(intercepted);
   await page.clock.install();
   await page.goto(app.url);
   await page.getByRole("heading", { name: "Overview" }).waitFor();
@@ -369,7 +378,7 @@ describe("one envelope", () => {
 
   test("says loudly that its record was changed", async () => {
     const { id } = await send(app, template, { envelope: { title: "Changed record" } });
-    const page = await member();
+    const page = await member(intercepted);
     await openEnvelope(page, id);
     await page.getByText("The record is complete and unchanged").waitFor();
     // Behind the service's back: a verdict that is not valid must not be missed.
@@ -412,7 +421,7 @@ describe("one envelope", () => {
   test("sends a link again once a minute, and shows a refusal in its place", async () => {
     const { id, recipients } = await send(app, template, { tenant: { email: "again@example.com" } });
     const tenant = recipients[0]?.id ?? "";
-    const page = await member();
+    const page = await member(intercepted);
     // A busy machine may show the page later than a minute after the link was sent.
     await lastSent(tenant, quarterHourMs);
     await openEnvelope(page, id);

@@ -1,9 +1,19 @@
-import type { Browser, BrowserContextOptions, Page } from "playwright";
+import type { Browser, Page } from "playwright";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { buildApps } from "../../scripts/build-apps.ts";
 import { sessionCookieName } from "../../server/features/identity/sessions.ts";
 import { startAppliance, type TestAppliance } from "../harness/appliance.ts";
-import { desktop, dialogReady, launch, phone, seriousFindings, type Visit, visit } from "../harness/page.ts";
+import {
+  desktop,
+  dialogReady,
+  intercepted,
+  launch,
+  phone,
+  seriousFindings,
+  type Visit,
+  type VisitOptions,
+  visit,
+} from "../harness/page.ts";
 import { person } from "../harness/people.ts";
 import { codeFor } from "../harness/sign-in.ts";
 
@@ -34,7 +44,7 @@ afterAll(async () => {
 });
 
 /** Opens a page of the settings as this person, the owner unless said otherwise. */
-async function open(section: string, user?: string, options: BrowserContextOptions = desktop): Promise<Page> {
+async function open(section: string, user?: string, options: VisitOptions = desktop): Promise<Page> {
   const seen = await visit(browser, options);
   visits.push(seen);
   const value = (await app.signIn(user)).slice(sessionCookieName.length + 1);
@@ -111,7 +121,7 @@ describe("members", () => {
 
   test("an invitation that is under way keeps its dialog, and a dialog that closes gives the focus back", async () => {
     const mona = await person(app, "Mona", "member");
-    const page = await open("members");
+    const page = await open("members", undefined, intercepted);
     const opener = page.getByRole("button", { name: "Invite somebody" });
     const hasFocus = (locator: typeof opener) => locator.evaluate((one) => one === document.activeElement);
     await opener.press("Enter");
@@ -160,7 +170,7 @@ describe("members", () => {
   test.each(["Cancel", "Escape", "signing in"])(
     "a sign-in that is asked for over a dialog leaves it as it is: %s",
     async (way) => {
-      const page = await open("members");
+      const page = await open("members", undefined, intercepted);
       await page.getByRole("button", { name: "Invite somebody" }).press("Enter");
       await dialogReady(page);
       const form = page.getByRole("dialog", { name: "Invite somebody" });
@@ -249,7 +259,7 @@ describe("the organization", () => {
   });
 
   test("keeps what is typed while it is being saved, and while it cannot be fetched anew", async () => {
-    const page = await open("organization");
+    const page = await open("organization", undefined, intercepted);
     const name = page.getByLabel("Name");
     const notified = page.getByLabel("Address for notices");
     await name.fill("Lindenhof");

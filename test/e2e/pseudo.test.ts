@@ -54,7 +54,7 @@ afterAll(async () => {
 
 /** A browser that asks for the language, of an appliance that has it besides. */
 async function speaker(options: Parameters<typeof visit>[1]): Promise<Page> {
-  const seen = await visit(browser, { ...options, locale: pseudoLanguage });
+  const seen = await visit(browser, { ...options, locale: pseudoLanguage, intercepted: true });
   visits.push(seen);
   await seen.context.route("**/*", async (route) => {
     const { pathname } = new URL(route.request().url());

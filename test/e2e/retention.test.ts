@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { inflateRawSync } from "node:zlib";
-import type { Browser, BrowserContextOptions, Page } from "playwright";
+import type { Browser, Page } from "playwright";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { buildApps } from "../../scripts/build-apps.ts";
 import { bundleFiles } from "../../server/features/evidence/bundle/contents.ts";
@@ -9,7 +9,17 @@ import { sessionCookieName } from "../../server/features/identity/sessions.ts";
 import { startAppliance, type TestAppliance } from "../harness/appliance.ts";
 import { sealedEnvelope } from "../harness/bundles.ts";
 import { movableClock } from "../harness/clock.ts";
-import { desktop, launch, phone, seriousFindings, settled, type Visit, visit } from "../harness/page.ts";
+import {
+  desktop,
+  intercepted,
+  launch,
+  phone,
+  seriousFindings,
+  settled,
+  type Visit,
+  type VisitOptions,
+  visit,
+} from "../harness/page.ts";
 import { dayMs, runNow } from "../harness/retention.ts";
 import { publishTemplate } from "../harness/scenario.ts";
 
@@ -43,7 +53,7 @@ afterAll(async () => {
   await app?.stop();
 });
 
-async function open(path: string, options: BrowserContextOptions = desktop): Promise<Page> {
+async function open(path: string, options: VisitOptions = desktop): Promise<Page> {
   const seen = await visit(browser, options);
   visits.push(seen);
   const value = (await app.signIn()).slice(sessionCookieName.length + 1);
@@ -130,7 +140,7 @@ test("what a colleague set meanwhile is told, and overwritten only by who has re
 });
 
 test("what is typed while another choice is saved, or found to be overtaken, stays", async () => {
-  const page = await open("/settings/organization");
+  const page = await open("/settings/organization", intercepted);
   const section = keeping(page, "How long documents are kept");
   const days = section.getByRole("textbox", { name: "Days" });
   const save = section.getByRole("button", { name: "Save" });

@@ -5,7 +5,16 @@ import { readCsv } from "../../apps/dashboard/src/features/bulk/csv.ts";
 import { buildApps } from "../../scripts/build-apps.ts";
 import { Envelope, EnvelopeList } from "../../server/features/envelopes/contract.ts";
 import { startAppliance, type TestAppliance } from "../harness/appliance.ts";
-import { desktop, launch, phone, seriousFindings, type Visit, visit } from "../harness/page.ts";
+import {
+  desktop,
+  intercepted,
+  launch,
+  phone,
+  seriousFindings,
+  type Visit,
+  type VisitOptions,
+  visit,
+} from "../harness/page.ts";
 import { publishAgreement } from "./agreement.ts";
 import { publishLease } from "./lease.ts";
 
@@ -30,7 +39,7 @@ afterAll(async () => {
 });
 
 /** A signed-in owner's browser. */
-async function enter(options: Parameters<Browser["newContext"]>[0] = desktop): Promise<Visit> {
+async function enter(options: VisitOptions = desktop): Promise<Visit> {
   const seen = await visit(browser, options);
   onTestFailed(async () => console.error(await seen.story()));
   const cookie = await app.signIn();
@@ -117,7 +126,7 @@ describe("sending one envelope", () => {
   });
 
   test("two signers, variables, copy and viewer: checked, shown, sent once", async () => {
-    const { page, context, troubles } = await enter();
+    const { page, context, troubles } = await enter(intercepted);
     await page.goto(`${app.url}/send`);
     await page.getByRole("searchbox", { name: "Search templates" }).fill("leas");
     const choice = page.getByRole("button", { name: /Lease.*3 roles: Tenant, Landlord, Office.*2 pages/s });
@@ -244,7 +253,7 @@ describe("sending one envelope", () => {
   });
 
   test("what the service refuses lands on its input, and the draft can be started over", async () => {
-    const { page, context, troubles } = await enter();
+    const { page, context, troubles } = await enter(intercepted);
     await page.goto(`${app.url}/send?template=${lease}`);
     await fillPeople(page);
     await next(page, "Content");
@@ -363,7 +372,7 @@ describe("sending from a file", () => {
     page.locator('input[type="file"]').setInputFiles(file(lines));
 
   test("two bad rows are named, eighteen are sent, a reload in the middle and a corrected file make exactly twenty", async () => {
-    const { page, context, troubles } = await enter();
+    const { page, context, troubles } = await enter(intercepted);
     await page.goto(`${app.url}/bulk`);
     await page.getByRole("button", { name: /Lease/ }).click();
     const template = page.waitForEvent("download");
@@ -451,7 +460,7 @@ describe("sending from a file", () => {
   });
 
   test("pause, a refused row, retry, and rows that are found by their reference", async () => {
-    const { page, context, troubles } = await enter({ ...phone, locale: "en-GB" });
+    const { page, context, troubles } = await enter({ ...phone, intercepted: true });
     await page.addInitScript("sessionStorage.setItem('signet.testMode', '1')");
     await page.goto(`${app.url}/bulk?template=${lease}`);
     const lines = [`${head};externalId`, ...numbers.slice(0, 8).map((index) => `${row(index)};ref-${index}`)];

@@ -224,7 +224,7 @@ describe("the signing page", () => {
 
   test("leads back to the field that the service refuses, and warns before filled-in work is lost", async () => {
     await sendAgreement(app, template);
-    const { page, context } = await visit(browser, phone);
+    const { page, context } = await visit(browser, { ...phone, intercepted: true });
     await page.goto(await linkFor(app, ada.email));
     await enterCode(app, page, ada.email);
     await fillAsTenant(page);

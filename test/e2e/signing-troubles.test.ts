@@ -3,7 +3,15 @@ import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { buildApps } from "../../scripts/build-apps.ts";
 import type { Envelope } from "../../server/features/envelopes/contract.ts";
 import { startAppliance, type TestAppliance } from "../harness/appliance.ts";
-import { desktop, launch, seriousFindings, type Visit, visit } from "../harness/page.ts";
+import {
+  desktop,
+  intercepted,
+  launch,
+  seriousFindings,
+  type Visit,
+  type VisitOptions,
+  visit,
+} from "../harness/page.ts";
 import { png } from "../harness/pictures.ts";
 import { codeOf, envelopeOf, linkTokenOf, ok, publishTemplate, send } from "../harness/scenario.ts";
 import { drawn, drawSignature, finish } from "./steps.ts";
@@ -36,11 +44,14 @@ afterAll(async () => {
 });
 
 /** A tenant of their own opens the mailed link. */
-async function open(tenant: Record<string, unknown> = {}): Promise<{ page: Page; envelope: Envelope; email: string }> {
+async function open(
+  tenant: Record<string, unknown> = {},
+  options: VisitOptions = desktop,
+): Promise<{ page: Page; envelope: Envelope; email: string }> {
   signers += 1;
   const email = `signer${signers}@example.com`;
   const envelope = await send(app, template, { tenant: { email, ...tenant } });
-  const seen = await visit(browser, desktop);
+  const seen = await visit(browser, options);
   visits.push(seen);
   await seen.page.goto(`${app.url}/sign#${await linkTokenOf(app, email)}`);
   return { page: seen.page, envelope, email };
@@ -74,7 +85,7 @@ test("a wrong code leaves the focus where the next one is typed", async () => {
 });
 
 test("a right code opens the document, also when the answer after it is lost", async () => {
-  const { page, email } = await open();
+  const { page, email } = await open({}, intercepted);
   await page.getByRole("button", { name: "Send the code" }).click();
   await page.getByLabel("Your code").waitFor();
   let lost = 0;
@@ -102,7 +113,7 @@ test("a drawing survives a look at the other ways to sign", async () => {
 });
 
 test("a file that is on its way is waited for, and one that did not arrive is told of before the end", async () => {
-  const { page } = await open(unasked);
+  const { page } = await open(unasked, intercepted);
   await fill(page);
   let answer: (fail: boolean) => void = () => {};
   await page.route("**/v1/signing/attachments", async (route) => {
@@ -141,7 +152,7 @@ test("a file that is on its way is waited for, and one that did not arrive is to
 });
 
 test("who reads the document at the end is not led away from it", async () => {
-  const { page } = await open({ ...unasked, redirectUrl: "https://shop.example/back" });
+  const { page } = await open({ ...unasked, redirectUrl: "https://shop.example/back" }, intercepted);
   await page.route("https://shop.example/**", (route) => route.fulfill({ body: "the shop" }));
   await fill(page);
   await page.clock.install();

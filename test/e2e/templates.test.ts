@@ -7,7 +7,17 @@ import { Template, TemplateList, TemplateVersion } from "../../server/features/t
 import { problemKinds } from "../../server/kernel/problem.ts";
 import { startAppliance, type TestAppliance } from "../harness/appliance.ts";
 import { contract } from "../harness/hostile-pdfs.ts";
-import { desktop, dialogReady, launch, phone, seriousFindings, type Visit, visit } from "../harness/page.ts";
+import {
+  desktop,
+  dialogReady,
+  intercepted,
+  launch,
+  phone,
+  seriousFindings,
+  type Visit,
+  type VisitOptions,
+  visit,
+} from "../harness/page.ts";
 import { agreementPdf, publishAgreement } from "./agreement.ts";
 
 /** Templates, the welcome page and API keys as a person uses them: no call of theirs needs curl. */
@@ -29,7 +39,7 @@ afterAll(async () => {
 });
 
 /** The owner, signed in, in a browser of their own. */
-async function enter(options: Parameters<typeof visit>[1] = desktop): Promise<Visit> {
+async function enter(options: VisitOptions = desktop): Promise<Visit> {
   const visited = await visit(browser, options);
   visited.page.setDefaultTimeout(soon.timeout);
   const value = (await app.signIn()).slice(sessionCookieName.length + 1);
@@ -119,7 +129,7 @@ describe("a template", () => {
   });
 
   test("whose upload broke off goes on with a retry, and is gone when the person gives up", async () => {
-    const { page, context } = await enter();
+    const { page, context } = await enter(intercepted);
     const uploads = "**/v1/templates/*/files";
     await page.goto(`${app.url}/templates`);
     for (const giveUp of [true, false]) {
@@ -144,7 +154,7 @@ describe("a template", () => {
   });
 
   test("whose upload is still looked at when it is repeated waits for it", async () => {
-    const { page, context } = await enter();
+    const { page, context } = await enter(intercepted);
     await page.goto(`${app.url}/templates`);
     let sent = 0;
     await context.route("**/v1/templates/*/files", async (route) => {

@@ -1,10 +1,10 @@
-import type { Browser, BrowserContextOptions, Page } from "playwright";
+import type { Browser, Page } from "playwright";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { buildApps } from "../../scripts/build-apps.ts";
 import { sessionCookieName } from "../../server/features/identity/sessions.ts";
 import { startAppliance, type TestAppliance } from "../harness/appliance.ts";
-import { desktop, launch, type Visit, visit } from "../harness/page.ts";
+import { desktop, intercepted, launch, type Visit, type VisitOptions, visit } from "../harness/page.ts";
 import { person } from "../harness/people.ts";
 import { publishAgreement, sendAgreement } from "./agreement.ts";
 import { publishLease } from "./lease.ts";
@@ -33,7 +33,7 @@ afterAll(async () => {
   await app?.stop();
 });
 
-async function enter(options: BrowserContextOptions = {}, user?: string): Promise<Visit> {
+async function enter(options: VisitOptions = {}, user?: string): Promise<Visit> {
   const seen = await visit(browser, { ...desktop, ...options });
   visits.push(seen);
   const value = (await app.signIn(user)).slice(sessionCookieName.length + 1);
@@ -87,7 +87,7 @@ async function hold(page: Page, through: number): Promise<() => void> {
 
 describe("a file that is being sent", () => {
   test("is sent once, however many tabs it is open in", async () => {
-    const { page, context } = await enter();
+    const { page, context } = await enter(intercepted);
     const other = await context.newPage();
     const third = await context.newPage();
     for (const one of [page, other, third]) {
@@ -113,7 +113,7 @@ describe("a file that is being sent", () => {
   });
 
   test("is not stopped by another mode or language without a question", async () => {
-    const { page } = await enter();
+    const { page } = await enter(intercepted);
     const release = await hold(page, 0);
     await choose(page, rows("Redraw", 8));
     await start(page).click();
@@ -131,7 +131,7 @@ describe("a file that is being sent", () => {
   });
 
   test("is asked about before there is a new organization", async () => {
-    const { page } = await enter({}, (await person(app, "Nora", "owner")).id);
+    const { page } = await enter(intercepted, (await person(app, "Nora", "owner")).id);
     const release = await hold(page, 0);
     let made = 0;
     page.on("request", (request) => {
@@ -191,7 +191,7 @@ test("a live envelope is never shown below the band of test mode, nor a test env
 
 test("the last change of a template is saved before it is left; when that fails one is asked", async () => {
   const made = await publishAgreement(app);
-  const { page } = await enter();
+  const { page } = await enter(intercepted);
   await page.goto(`${app.url}/templates/${made}`);
   await page.getByRole("button", { name: "Edit" }).first().click();
   await page.locator(".save-state").waitFor();

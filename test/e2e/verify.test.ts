@@ -16,7 +16,7 @@ import { makeAuthority } from "../harness/authority.ts";
 import { sealedEnvelope } from "../harness/bundles.ts";
 import { movableClock } from "../harness/clock.ts";
 import { earlierFolders, takeOver } from "../harness/earlier-folder.ts";
-import { desktop, launch, phone, seriousFindings, visit } from "../harness/page.ts";
+import { desktop, intercepted, launch, phone, seriousFindings, visit } from "../harness/page.ts";
 import { samplePdf } from "../harness/pdfs.ts";
 import { publishTemplate } from "../harness/scenario.ts";
 
@@ -194,7 +194,7 @@ test("a certificate of completion is genuine as what it is, and red once it is c
 });
 
 test("of a certificate that no entry names, or that does not fit, nothing is said but what it is called here", async () => {
-  const { page, context, troubles } = await visit(browser, desktop);
+  const { page, context, troubles } = await visit(browser, intercepted);
   await page.goto(`${app.url}/verify`);
   const documentSha256 = createHash("sha256").update(sealed).digest("hex");
   let answer = (certificate: CertificateMatch): CertificateMatch => certificate;

@@ -4,7 +4,7 @@ import { buildApps } from "../../scripts/build-apps.ts";
 import { createPerson } from "../../server/features/identity/people.ts";
 import { sessionCookieName } from "../../server/features/identity/sessions.ts";
 import { startAppliance, type TestAppliance } from "../harness/appliance.ts";
-import { desktop, launch, seriousFindings, visit } from "../harness/page.ts";
+import { desktop, intercepted, launch, seriousFindings, visit } from "../harness/page.ts";
 
 /** A page and its words: in its own language only, and what happens when they cannot be had. */
 
@@ -43,7 +43,7 @@ test("the language is changed on the page, and the words of the new one are fetc
 });
 
 test("words that do not arrive are asked for again", async () => {
-  const { page, context } = await visit(browser, desktop);
+  const { page, context } = await visit(browser, intercepted);
   let refused = 0;
   await context.route("**/locales/en/verify.json*", (route) => {
     refused += 1;
@@ -56,7 +56,7 @@ test("words that do not arrive are asked for again", async () => {
 });
 
 test("an attempt that gets no answer ends, and the next one goes past what the browser keeps", async () => {
-  const { page, context } = await visit(browser, desktop);
+  const { page, context } = await visit(browser, intercepted);
   // What is waited for takes a hundredth of the time.
   await page.addInitScript(`{
     const { timeout } = AbortSignal;
@@ -80,7 +80,7 @@ test("an attempt that gets no answer ends, and the next one goes past what the b
 });
 
 test("of two languages the one that was chosen last is shown, whichever arrives last", async () => {
-  const { page, context, troubles } = await visit(browser, desktop);
+  const { page, context, troubles } = await visit(browser, intercepted);
   const held: (() => Promise<void>)[] = [];
   await context.route("**/locales/de/*.json?*", (route) => void held.push(() => route.fallback()));
   await page.goto(`${app.url}/sign-in`);
@@ -99,7 +99,7 @@ test("of two languages the one that was chosen last is shown, whichever arrives 
 });
 
 test("a language whose words do not arrive is not remembered, and the person is told", async () => {
-  const { page, context } = await visit(browser, desktop);
+  const { page, context } = await visit(browser, intercepted);
   await context.route("**/locales/de/*", (route) => route.abort());
   await page.goto(`${app.url}/sign-in`);
   await page.getByRole("button", { name: "Deutsch" }).click();
@@ -114,7 +114,7 @@ test("a language whose words do not arrive is not remembered, and the person is 
 test("where the language of a person cannot be loaded the workspace opens all the same", async () => {
   const input = { email: "pia@example.com", name: "Pia Person", passwordHash: null, locale: "de" };
   const user = await app.deps.db.tx((tx) => createPerson(tx, app.deps, input));
-  const { page, context } = await visit(browser, desktop);
+  const { page, context } = await visit(browser, intercepted);
   const value = (await app.signIn(user)).slice(sessionCookieName.length + 1);
   const url = app.url.replace("http:", "https:");
   await context.addCookies([{ name: sessionCookieName, value, url, httpOnly: true, secure: true, sameSite: "Lax" }]);
@@ -130,7 +130,7 @@ test("where the language of a person cannot be loaded the workspace opens all th
 });
 
 test("a page without words says so, and can be tried again", async () => {
-  const { page, context } = await visit(browser, { ...desktop, locale: "de-DE" });
+  const { page, context } = await visit(browser, { ...intercepted, locale: "de-DE" });
   await context.route("**/locales/**", (route) => route.abort());
   await page.goto(`${app.url}/verify`);
   await page.getByRole("heading", { name: "This page could not be loaded" }).waitFor();

@@ -1,6 +1,13 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { type Browser, type BrowserContext, chromium, type Page, type Request } from "playwright";
+import {
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  chromium,
+  type Page,
+  type Request,
+} from "playwright";
 import { z } from "zod";
 
 /** Debian's Chromium, and what every page of the product must hold: no script error, nothing refused by its policy, no serious finding of axe. */
@@ -29,6 +36,8 @@ export async function launch(): Promise<Browser> {
   });
 }
 
+export type VisitOptions = BrowserContextOptions & { intercepted?: boolean };
+
 /** Asked for by no page. */
 const nothing = "**/signet-test-nothing";
 
@@ -40,6 +49,9 @@ export const phone = {
   hasTouch: true,
 };
 
+/** The test answers requests of the page itself (`page.route`): all of them then pass through it, and none is cached. */
+export const intercepted = { ...desktop, intercepted: true };
+
 export type Visit = {
   page: Page;
   context: BrowserContext;
@@ -49,7 +61,7 @@ export type Visit = {
 };
 
 /** A person's own browser profile with one page; `troubles` gathers what must not happen. */
-export async function visit(browser: Browser, options: Parameters<Browser["newContext"]>[0]): Promise<Visit> {
+export async function visit(browser: Browser, { intercepted, ...options }: VisitOptions): Promise<Visit> {
   const context = await browser.newContext({
     locale: "en-GB",
     reducedMotion: "reduce",
@@ -59,9 +71,11 @@ export async function visit(browser: Browser, options: Parameters<Browser["newCo
   // Half a minute, the default, is no proof of anything on a busy machine.
   context.setDefaultTimeout(100_000);
   // Requests pass the test from the first one on: switched on under a page that stands (`page.route`), a page goes on for a moment
-  // by its old way out, and what it asks there is neither held nor seen (5 of 150 tries), or has no answer at all.
-  await context.route(nothing, (route) => route.abort());
+  // by its old way out, and what it asks there is neither held nor seen (5 of 150 tries), or has no answer at all. It costs a
+  // page a third of its time, so only those pay that need it.
+  if (intercepted) await context.route(nothing, (route) => route.abort());
   const page = await context.newPage();
+  if (!intercepted) page.route = context.route = () => Promise.reject(new Error("visit with `intercepted` first"));
   const troubles: string[] = [];
   page.on("pageerror", (error) => troubles.push(error.message));
   page.on("console", (message) => {
