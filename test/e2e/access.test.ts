@@ -4,7 +4,7 @@ import { z } from "zod";
 import { buildApps } from "../../scripts/build-apps.ts";
 import { joinOrganization } from "../../server/features/identity/memberships.ts";
 import type { TestAppliance } from "../harness/appliance.ts";
-import { desktop, launch, phone, seriousFindings, type Visit, visit } from "../harness/page.ts";
+import { desktop, launch, phone, seriousFindings, shareOf, type Visit, visit } from "../harness/page.ts";
 import {
   addPerson,
   auth,
@@ -356,27 +356,30 @@ test("sign-up is open only where the appliance allows it", async () => {
   }
 });
 
-describe.each([
-  ["light", desktop],
-  ["dark", desktop],
-  ["light", phone],
-] as const)("in %s", (colorScheme, device) => {
-  const width = device.viewport.width;
-  test.each([
-    "/sign-in",
-    "/sign-up",
-    "/first-owner",
-    "/first-owner#svcf_0000000000000000",
-    "/invite",
-    "/invite#svci_0000000000000000",
-    "/magic",
-    "/magic#svcm_0000000000000000",
-    "/password/forgot",
-    "/password/reset",
-    "/password/reset#svcr_0000000000000000",
-    "/settings/nowhere",
-  ])(`%s is accessible at ${width} px`, async (path) => {
-    const page = await open(path, { ...device, colorScheme });
+const looks = [
+  { ...desktop, colorScheme: "light" as const },
+  { ...desktop, colorScheme: "dark" as const },
+  { ...phone, colorScheme: "light" as const },
+];
+const places = [
+  "/sign-in",
+  "/sign-up",
+  "/first-owner",
+  "/first-owner#svcf_0000000000000000",
+  "/invite",
+  "/invite#svci_0000000000000000",
+  "/magic",
+  "/magic#svcm_0000000000000000",
+  "/password/forgot",
+  "/password/reset",
+  "/password/reset#svcr_0000000000000000",
+  "/settings/nowhere",
+];
+
+describe.each(looks)("in $colorScheme", (look) => {
+  const { width } = look.viewport;
+  test.each(shareOf(look, looks, places))(`%s is accessible at ${width} px`, async (path) => {
+    const page = await open(path, look);
     await page.getByRole("status").filter({ hasText: "Loading" }).waitFor({ state: "detached" });
     expect(page.url()).not.toContain("#");
     expect(await seriousFindings(page)).toEqual([]);

@@ -5,7 +5,7 @@ import { locales } from "../../locales/read.ts";
 import { buildApps } from "../../scripts/build-apps.ts";
 import { sessionCookieName } from "../../server/features/identity/sessions.ts";
 import { startAppliance, type TestAppliance } from "../harness/appliance.ts";
-import { desktop, launch, phone, settled, type Visit, visit } from "../harness/page.ts";
+import { desktop, launch, phone, settled, shareOf, type Visit, visit } from "../harness/page.ts";
 import { samplePdf } from "../harness/pdfs.ts";
 import { pseudoLanguage, pseudoWords } from "../harness/pseudo.ts";
 import { publishTemplate, send } from "../harness/scenario.ts";
@@ -123,41 +123,38 @@ async function speaks(page: Page, where: string): Promise<void> {
   expect.soft(Number(await page.evaluate(overflow)), `${where}: too wide by`).toBeLessThanOrEqual(0);
 }
 
-const looks = [
-  ["desk", desktop],
-  ["phone", phone],
-] as const;
+const looks = ["desk", "phone"] as const;
+const devices = { desk: desktop, phone };
 
-test.each(looks)("the dashboard, on a %s", async (look, options) => {
-  const page = await speaker(options);
-  for (const address of ["/sign-in", "/sign-up", "/password/forgot"]) {
-    await page.goto(`${app.url}${address}`);
-    await speaks(page, `${look} ${address}`);
-  }
+test.each(looks)("the dashboard, on a %s", async (look) => {
+  const page = await speaker(devices[look]);
+  const see = async (addresses: string[]) => {
+    for (const address of shareOf(look, looks, addresses)) {
+      await page.goto(`${app.url}${address}`);
+      await speaks(page, `${look} ${address}`);
+    }
+  };
+  await see(["/sign-in", "/sign-up", "/password/forgot"]);
   await member(page);
-  const addresses = [
+  await see([
     ...["/", "/envelopes", `/envelopes/${envelope}`, "/templates", `/templates/${template}`, "/send", "/bulk"],
     ...["people", "content", "options", "review"].map((step) => `/send?template=${template}&step=${step}`),
     ...["organization", "members", "keys", "branding", "audit", "account"].map((part) => `/settings/${part}`),
-  ];
-  for (const address of addresses) {
-    await page.goto(`${app.url}${address}`);
-    await speaks(page, `${look} ${address}`);
-  }
+  ]);
 });
 
-test.each(looks)("the pages for everybody: signing, following, checking, the API, on a %s", async (look, options) => {
-  const page = await speaker(options);
+test.each(looks)("the pages for everybody: signing, following, checking, the API, on a %s", async (look) => {
+  const page = await speaker(devices[look]);
   const linkOf = async (kind: string) => (await app.mail()).find((mail) => mail.kind === kind)?.link ?? "";
-  for (const [where, address] of [
+  const places = [
     ["sign", await linkOf("signing_request")],
     ["view", await linkOf("viewer_invite")],
     ["sign without a link", `${app.url}/sign`],
     ["view without a link", `${app.url}/view`],
     ["docs", `${app.url}/docs`],
     ["docs of an operation", `${app.url}/docs#createEnvelope`],
-    ["verify", `${app.url}/verify`],
-  ] as const) {
+  ] as const;
+  for (const [where, address] of shareOf(look, looks, places)) {
     // Away first: only the fragment differs.
     await page.goto("about:blank");
     await page.evaluate("0");
@@ -165,6 +162,8 @@ test.each(looks)("the pages for everybody: signing, following, checking, the API
     await speaks(page, `${look} ${where}`);
     if (where.endsWith("without a link")) await page.evaluate("sessionStorage.clear()");
   }
+  await page.goto(`${app.url}/verify`);
+  await speaks(page, `${look} verify`);
   const buffer = Buffer.from(await samplePdf({ pages: 1 }));
   await page.setInputFiles("input[type=file]", { name: "plain.pdf", mimeType: "application/pdf", buffer });
   await page.locator(".report").waitFor();

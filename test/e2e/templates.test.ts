@@ -14,6 +14,7 @@ import {
   launch,
   phone,
   seriousFindings,
+  shareOf,
   type Visit,
   type VisitOptions,
   visit,
@@ -458,26 +459,19 @@ test("axe finds nothing serious, in light, in the dark and on a phone, where not
   const Id = z.object({ id: z.string() });
   const draft = Id.parse((await app.json("/v1/templates", { json: { name: "Without a document" } })).body).id;
   const looks = [desktop, { ...desktop, colorScheme: "dark" as const }, phone];
+  const places = [
+    ...["/", "/templates", `/templates/${id}`, `/templates/${draft}`, "/settings/keys", "/settings/branding"],
+    ...["roles", "variables", "settings", "versions"].map((tab) => `/templates/${id}?tab=${tab}`),
+  ];
   for (const look of looks) {
     const { page, context, troubles } = await enter(look);
-    const paths = [
-      "/",
-      "/templates",
-      `/templates/${id}`,
-      `/templates/${draft}`,
-      "/settings/keys",
-      "/settings/branding",
-    ];
-    for (const path of [
-      ...paths,
-      ...["roles", "variables", "settings", "versions"].map((tab) => `/templates/${id}?tab=${tab}`),
-    ]) {
+    for (const path of shareOf(look, looks, places)) {
       await page.goto(app.url + path);
       await page.getByRole("heading", { level: 1 }).first().waitFor();
       await expect.poll(() => page.locator(".loading:visible").count(), soon).toBe(0);
       expect({ path, found: await seriousFindings(page) }).toEqual({ path, found: [] });
       const width = await page.evaluate(() => document.documentElement.scrollWidth);
-      expect({ path, width: width <= (look.viewport?.width ?? 0) }).toEqual({ path, width: true });
+      expect({ path, width: width <= look.viewport.width }).toEqual({ path, width: true });
     }
     expect(troubles).toEqual([]);
     await context.close();

@@ -36,6 +36,15 @@ export async function launch(): Promise<Browser> {
   });
 }
 
+/**
+ * The pages to see in a look: all of them in `npm run test:long`; in `npm test`, where each costs a browser more than a second,
+ * each in one look and the looks in turn.
+ */
+export function shareOf<Look, Place>(look: Look, looks: readonly Look[], places: readonly Place[]): Place[] {
+  const all = process.env.SIGNET_TEST_FULL === "1";
+  return places.filter((_, index) => all || looks[index % looks.length] === look);
+}
+
 export type VisitOptions = BrowserContextOptions & { intercepted?: boolean };
 
 /** Asked for by no page. */

@@ -71,30 +71,32 @@ const flate = (text: string): string => deflateSync(Buffer.from(text, "latin1"))
 
 /** Data as `LZWDecode` takes it (ISO 32000-1 §7.4.4.2), with codes that grow one early. */
 export function lzw(text: string): string {
-  let known = new Map<string, number>();
+  // By the code of what came before and the byte behind it: a table of the words themselves would be read again at each byte.
+  let known = new Map<number, number>();
   let bits = "";
-  let word = "";
+  let word: number | null = null;
   const width = (): number => Math.min(12, (258 + known.size).toString(2).length);
   const write = (code: number): void => {
     bits += code.toString(2).padStart(width(), "0");
   };
-  const codeOf = (part: string): number => known.get(part) ?? part.charCodeAt(0);
   write(256);
-  for (const char of text) {
-    if (word === "" || known.has(word + char)) {
-      word += char;
+  for (let at = 0; at < text.length; at++) {
+    const byte = text.charCodeAt(at);
+    const longer = word === null ? byte : known.get(word * 256 + byte);
+    if (word === null || longer !== undefined) {
+      word = longer ?? byte;
       continue;
     }
-    write(codeOf(word));
-    known.set(word + char, 258 + known.size);
-    word = char;
+    write(word);
+    known.set(word * 256 + byte, 258 + known.size);
+    word = byte;
     if (known.size < 3835) continue;
     write(256);
     known = new Map();
   }
-  if (word !== "") {
-    write(codeOf(word));
-    known.set(`${word}end`, 0);
+  if (word !== null) {
+    write(word);
+    known.set(-1, 0);
   }
   write(257);
   let out = "";
