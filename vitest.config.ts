@@ -1,7 +1,8 @@
 import { hash } from "node:crypto";
+import { globSync } from "node:fs";
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
-import { quickFolders } from "./scripts/test-groups.ts";
+import { sharing } from "./scripts/test-groups.ts";
 
 /** Each takes a minute or more: started first, so that none runs alone at the end. */
 const longest = ["test/crash/", "test/e2e/access", "test/features/update/", "test/features/backup/", "test/e2e/"];
@@ -27,17 +28,9 @@ class LongestFirst extends BaseSequencer {
 
 const order = ({ project }: TestSpecification) => (project.config.isolate ? 0 : 1);
 
-/**
- * The files of the quick folders share two processes, in which each module is loaded once, except for those that change the whole
- * process: they replace modules of Node, or measure its memory.
- */
-const sharing = quickFolders.map((folder) => `${folder}/**/*.test.ts`);
-const notSharing = [
-  "test/kernel/durable.test.ts",
-  "test/kernel/gathering.test.ts",
-  "test/kernel/http/bodies.test.ts",
-  "test/workers/pdf/pictures.test.ts",
-];
+const shared = sharing.folders
+  .flatMap((folder) => globSync(`${folder}/**/*.test.ts`))
+  .filter((file) => !sharing.except.includes(file));
 
 // They mount volumes and make network namespaces (only root may, and not in every container), or take a quarter of an hour.
 const long =
@@ -58,10 +51,9 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: "own process", include: ["test/**/*.test.ts"], exclude: [...sharing, ...long], isolate: true },
+        test: { name: "own process", include: ["test/**/*.test.ts"], exclude: [...shared, ...long], isolate: true },
       },
-      { extends: true, test: { name: "quick, own process", include: notSharing, isolate: true } },
-      { extends: true, test: { name: "quick", include: sharing, exclude: notSharing, isolate: false } },
+      { extends: true, test: { name: "shared process", include: shared, isolate: false } },
     ],
   },
 });

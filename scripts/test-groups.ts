@@ -14,6 +14,39 @@ export const quickFolders = [
   "test/workers/pdf",
 ];
 
+/**
+ * Folders whose files share two processes, in which each module is loaded once. A file that changes its whole process (it replaces
+ * modules of Node, leaves settings behind) or measures its memory or processor time has one of its own.
+ */
+export const sharing = {
+  folders: [
+    ...quickFolders,
+    "test/commands",
+    "test/features/evidence",
+    "test/features/identity",
+    "test/features/keys",
+    "test/features/organization",
+    "test/features/retention",
+    "test/features/sign-in",
+    "test/features/tls",
+    "test/flows",
+    "test/locales",
+    "test/workers",
+  ],
+  except: [
+    "test/features/evidence/tsa-faults.test.ts",
+    "test/features/retention/retention.test.ts",
+    "test/flows/bad-input.test.ts",
+    "test/kernel/durable.test.ts",
+    "test/kernel/gathering.test.ts",
+    "test/kernel/http/bodies.test.ts",
+    "test/workers/inspect.test.ts",
+    "test/workers/pdf/pictures.test.ts",
+    "test/workers/stamp-endings.test.ts",
+    "test/workers/typeset.test.ts",
+  ],
+};
+
 /** Browsers, and processes that are killed, updated or installed: a busy machine can fail them without a defect of ours. */
 const secondTryFolders = [
   "test/console",

@@ -7,7 +7,7 @@ import { runInPublicPlace } from "./public-place.ts";
 import { ensureSystemPackages, longTestPrograms } from "./system-packages.ts";
 
 /**
- * `npm run test:long [-- --kills N] [--sequences N] [--seed N]`: 5 000 random sequences of ordinary operations, every level of seal by every key on every kind of file before the judges, updates and backups killed at every step, the Windows installer by wine, a full disk, the
+ * `npm run test:long [-- --kills N] [--sequences N] [--seed N]`: 5 000 random sequences of ordinary operations, every level of seal by every key on every kind of file before the judges, every page in every look, updates and backups killed at every step, the Windows installer by wine, a full disk, the
  * main job in a network without a way out, then what follows a seal killed at every transaction, then the crash test at full count; says each step, so that a run can be followed.
  */
 const elsewhere = runInPublicPlace(import.meta.filename, process.argv.slice(2));
@@ -29,6 +29,9 @@ const table = spawnSync(
     "run",
     "test/workers/seal/judge-table.test.ts",
     "test/crash/crash.test.ts",
+    "test/e2e/access.test.ts",
+    "test/e2e/pseudo.test.ts",
+    "test/e2e/templates.test.ts",
     "test/features/update",
     "test/features/backup",
     "test/packaging/windows.test.ts",

@@ -15,8 +15,9 @@ import { maySecondTry, quickFolders } from "./test-groups.ts";
  * `--shuffle` the files in a random order that the seed repeats.
  */
 
-/** More broken files than this are no accident. */
+/** More files that may be tried again than this are no accident. */
 const mostAgain = 5;
+const processEnded = "its process ended before it did";
 
 type Outcome = { file: string; passed: number; skipped: number; troubles: string[] };
 
@@ -43,7 +44,7 @@ function outcomeOf(module: TestModule): Outcome {
   );
   // A file that could not even be collected has no tests to count, and is a failure all the same.
   troubles.push(...module.errors().map((error) => error.stack ?? error.message));
-  if (!["passed", "failed", "skipped"].includes(module.state())) troubles.push("its process ended before it did");
+  if (!["passed", "failed", "skipped"].includes(module.state())) troubles.push(processEnded);
   return { file: module.moduleId, passed: count("passed"), skipped: count("skipped"), troubles };
 }
 
@@ -80,24 +81,23 @@ const excluded = leftOut.map(({ file }) => file);
 let { outcomes, stray } = await run(filters, excluded);
 const broken = outcomes.filter(({ troubles }) => troubles.length > 0);
 let again: Outcome[] = [];
-// What fails is tried once more, from its beginning and with little beside it, so that one accident in thousands of tests does
-// not hide the rest. Each is named, with what went wrong, and is a defect to be found. Only browsers and processes are meant to have
-// a second try (`maySecondTry`); until shared processes have proved quiet, every file has one.
-if (broken.length > 0 && broken.length <= mostAgain) {
-  console.log(`\nOnce more: ${broken.map(({ file }) => path.relative(".", file)).join(", ")}`);
+// What fails among browsers and processes, or whose own process died, is tried once more, from its beginning and with little beside
+// it, so that one accident in thousands of tests does not hide the rest. Each is named, with what went wrong, and is a defect to be
+// found.
+const accidents = broken.filter(({ file, troubles }) => maySecondTry(file) || troubles.includes(processEnded));
+if (accidents.length > 0 && accidents.length <= mostAgain) {
+  console.log(`\nOnce more: ${accidents.map(({ file }) => path.relative(".", file)).join(", ")}`);
   const second = await run(
-    broken.map(({ file }) => file),
+    accidents.map(({ file }) => file),
     excluded,
   );
   again = second.outcomes;
   stray = [...stray, ...second.stray];
-  outcomes = [...outcomes.filter((one) => !broken.includes(one)), ...again];
+  outcomes = [...outcomes.filter((one) => !accidents.includes(one)), ...again];
 }
-const mended = broken.filter(({ file }) => again.find((one) => one.file === file)?.troubles.length === 0);
+const mended = accidents.filter(({ file }) => again.find((one) => one.file === file)?.troubles.length === 0);
 for (const { file, troubles } of mended)
-  console.log(
-    `\nPassed on the second try only${maySecondTry(file) ? "" : ", which is no browser's and no process's"}: ${path.relative(".", file)}\n${troubles.join("\n")}`,
-  );
+  console.log(`\nPassed on the second try only: ${path.relative(".", file)}\n${troubles.join("\n")}`);
 const sum = (of: (outcome: Outcome) => number) => outcomes.reduce((total, outcome) => total + of(outcome), 0);
 const [passed, skipped] = [sum((one) => one.passed), sum((one) => one.skipped)];
 const failed = sum(({ troubles }) => troubles.length) + stray.length;

@@ -17,8 +17,9 @@ import { problemKinds } from "../../server/kernel/problem.ts";
 import { administrator } from "../harness/admin.ts";
 import { startAppliance, type TestAppliance } from "../harness/appliance.ts";
 import { startMain } from "../harness/console-process.ts";
+import { launch } from "../harness/page.ts";
 import { pageNames } from "./page-names.ts";
-import { chooseAppliance, openConsole, startBrowser } from "./window.ts";
+import { chooseAppliance, openConsole } from "./window.ts";
 
 /** A German page speaks German: what is English there was said by somebody else, and is marked so. With as much trouble as can be had at once. */
 
@@ -49,11 +50,7 @@ beforeAll(async () => {
     SIGNET_PKCS11_PIN_FILE: path.join(folder, "pin"),
   };
   const program = path.join(release, "main.ts");
-  [main, browser, app] = await Promise.all([
-    startMain(),
-    startBrowser(),
-    startAppliance({ env, log, logTail, program }),
-  ]);
+  [main, browser, app] = await Promise.all([startMain(), launch(), startAppliance({ env, log, logTail, program })]);
   await trouble();
 });
 beforeEach(() => chooseAppliance(main, { socket: app.config.adminSocket, remote: false }));

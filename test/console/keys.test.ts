@@ -5,9 +5,10 @@ import type { Browser, Page } from "playwright";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startAppliance, type TestAppliance } from "../harness/appliance.ts";
 import { startMain } from "../harness/console-process.ts";
+import { launch } from "../harness/page.ts";
 import { makeToken, type SoftToken } from "../harness/softhsm.ts";
 import { axeFinds } from "./axe.ts";
-import { chooseAppliance, openConsole, startBrowser } from "./window.ts";
+import { chooseAppliance, openConsole } from "./window.ts";
 
 /** The page of keys, with a real token: the real bundles in Chromium, the real appliance, SoftHSM. */
 
@@ -20,7 +21,7 @@ beforeAll(async () => {
   token = makeToken();
   // Nobody wrote the PIN yet.
   rmSync(token.pinFile);
-  [main, browser, appliance] = await Promise.all([startMain(), startBrowser(), startAppliance({ env: token.env })]);
+  [main, browser, appliance] = await Promise.all([startMain(), launch(), startAppliance({ env: token.env })]);
   await chooseAppliance(main, { socket: appliance.config.adminSocket, remote: false });
 });
 afterAll(async () => {

@@ -12,9 +12,10 @@ import { administrator } from "../harness/admin.ts";
 import { startAppliance, type TestAppliance } from "../harness/appliance.ts";
 import { movableClock } from "../harness/clock.ts";
 import { startMain } from "../harness/console-process.ts";
+import { launch } from "../harness/page.ts";
 import { makePebble, type Pebble } from "../harness/pebble.ts";
 import { axeFinds } from "./axe.ts";
-import { openConsole, startBrowser } from "./window.ts";
+import { openConsole } from "./window.ts";
 
 /** ACME with Debian's Pebble, anchors after a restore, and what the overview says of backups: the real bundles in Chromium. */
 
@@ -36,7 +37,7 @@ beforeAll(async () => {
     SIGNET_BASE_URL: `https://${host}`,
     SIGNET_OUTBOUND_ALLOW: `${to("127.0.0.1")},${to("[::1]")}`,
   };
-  [main, browser, app] = await Promise.all([startMain(), startBrowser(), startAppliance({ clock, env })]);
+  [main, browser, app] = await Promise.all([startMain(), launch(), startAppliance({ clock, env })]);
   admin = administrator(app);
   await pebble.start({ tlsPort: app.deps.config.port });
   const contents = main.recorded.windows[0]?.webContents;

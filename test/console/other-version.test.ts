@@ -7,8 +7,9 @@ import de from "../../locales/de/console.json" with { type: "json" };
 import en from "../../locales/en/console.json" with { type: "json" };
 import { startAppliance, type TestAppliance } from "../harness/appliance.ts";
 import { startMain } from "../harness/console-process.ts";
+import { launch } from "../harness/page.ts";
 import { pageNames } from "./page-names.ts";
-import { chooseAppliance, openConsole, startBrowser } from "./window.ts";
+import { chooseAppliance, openConsole } from "./window.ts";
 
 /** A console that is newer than its appliance: each answer lacks what only a later version says. The real bundles in Chromium. */
 
@@ -18,7 +19,7 @@ let app: TestAppliance;
 let older: Server;
 let socket: string;
 beforeAll(async () => {
-  [main, browser, app] = await Promise.all([startMain(), startBrowser(), startAppliance()]);
+  [main, browser, app] = await Promise.all([startMain(), launch(), startAppliance()]);
   socket = path.join(app.folder, "run", "older.sock");
   older = createServer((incoming, outgoing) => {
     const { method, url, headers } = incoming;

@@ -11,10 +11,10 @@ import { createLog, type Log } from "../../server/kernel/log.ts";
 import { createLogTail } from "../../server/kernel/log-tail.ts";
 import { startAppliance, type TestAppliance } from "../harness/appliance.ts";
 import { startMain } from "../harness/console-process.ts";
-import { dialogReady } from "../harness/page.ts";
+import { dialogReady, launch } from "../harness/page.ts";
 import { axeFinds } from "./axe.ts";
 import { pageNames } from "./page-names.ts";
-import { chooseAppliance, openConsole, startBrowser } from "./window.ts";
+import { chooseAppliance, openConsole } from "./window.ts";
 
 /** Pages whose state comes from outside of them: the log, an update that a command goes through, rows that go away. */
 
@@ -32,11 +32,7 @@ beforeAll(async () => {
   await makeUpdateFolder(root);
   const logTail = createLogTail();
   log = createLog("debug", logTail);
-  [main, browser, appliance] = await Promise.all([
-    startMain(),
-    startBrowser(),
-    startAppliance({ log, logTail, program }),
-  ]);
+  [main, browser, appliance] = await Promise.all([startMain(), launch(), startAppliance({ log, logTail, program })]);
   await chooseAppliance(main, { socket: appliance.config.adminSocket, remote: false });
 });
 afterAll(async () => {

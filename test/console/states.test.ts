@@ -10,9 +10,10 @@ import { startFaultBeside } from "../../server/kernel/wire.ts";
 import { forbid } from "../harness/another-user.ts";
 import { startAppliance } from "../harness/appliance.ts";
 import { startMain } from "../harness/console-process.ts";
+import { launch } from "../harness/page.ts";
 import { axeFinds } from "./axe.ts";
 import { picture } from "./picture.ts";
-import { chooseAppliance, openConsole, startBrowser } from "./window.ts";
+import { chooseAppliance, openConsole } from "./window.ts";
 
 /** What the console shows while no appliance answers: the real bundles in Chromium, at sockets that are as they must not be. */
 
@@ -20,7 +21,7 @@ let main: Awaited<ReturnType<typeof startMain>>;
 let browser: Browser;
 const folder = mkdtempSync(path.join(tmpdir(), "signet-console-states-"));
 beforeAll(async () => {
-  [main, browser] = await Promise.all([startMain(), startBrowser()]);
+  [main, browser] = await Promise.all([startMain(), launch()]);
 });
 const closers: (() => unknown)[] = [];
 afterEach(async () => {

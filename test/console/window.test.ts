@@ -11,17 +11,18 @@ import { loadConfig } from "../../server/config.ts";
 import { createLog } from "../../server/kernel/log.ts";
 import { startAppliance, type TestAppliance } from "../harness/appliance.ts";
 import { startMain } from "../harness/console-process.ts";
+import { launch } from "../harness/page.ts";
 import { axeFinds } from "./axe.ts";
 import { pageNames } from "./page-names.ts";
 import { picture } from "./picture.ts";
-import { type ConsolePage, chooseAppliance, openConsole, startBrowser } from "./window.ts";
+import { type ConsolePage, chooseAppliance, openConsole } from "./window.ts";
 
 let main: Awaited<ReturnType<typeof startMain>>;
 let browser: Browser;
 let appliance: TestAppliance;
 const folder = mkdtempSync(path.join(tmpdir(), "signet-console-window-"));
 beforeAll(async () => {
-  [main, browser, appliance] = await Promise.all([startMain(), startBrowser(), startAppliance()]);
+  [main, browser, appliance] = await Promise.all([startMain(), launch(), startAppliance()]);
 });
 afterAll(async () => {
   await browser.close();

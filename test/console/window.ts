@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
-import { type Browser, chromium, type Page } from "playwright";
+import type { Browser, Page } from "playwright";
 import { bundles, type startMain } from "../harness/console-process.ts";
 import type { InvokeEvent } from "../harness/electron-stand-in.ts";
 
@@ -11,18 +11,6 @@ import type { InvokeEvent } from "../harness/electron-stand-in.ts";
 
 const origin = "https://console.invalid";
 const toApp = (url: string) => (url.startsWith(`${origin}/`) ? `app://console${url.slice(origin.length)}` : url);
-
-const flags = [
-  "--no-sandbox",
-  "--disable-gpu",
-  "--disable-quic",
-  "--no-first-run",
-  "--disable-background-networking",
-  "--disable-component-update",
-  "--disable-sync",
-];
-export const startBrowser = (): Promise<Browser> =>
-  chromium.launch({ executablePath: "/usr/bin/chromium-headless-shell", args: flags });
 
 /** What the preload script finds under `electron`; a sandboxed preload script can require little else. */
 const preloadScript = () => `(() => {

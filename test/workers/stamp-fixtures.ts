@@ -82,7 +82,7 @@ export function lzw(text: string): string {
   write(256);
   for (let at = 0; at < text.length; at++) {
     const byte = text.charCodeAt(at);
-    const longer = word === null ? byte : known.get(word * 256 + byte);
+    const longer: number | undefined = word === null ? byte : known.get(word * 256 + byte);
     if (word === null || longer !== undefined) {
       word = longer ?? byte;
       continue;
