@@ -26,11 +26,16 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
-const order = ({ project }: TestSpecification) => (project.config.isolate ? 0 : 1);
+const groups = ["own process", ...Object.keys(sharing.groups).map((group) => `shared, ${group}`)];
+const order = ({ project }: TestSpecification) => groups.indexOf(project.name);
 
-const shared = sharing.folders
-  .flatMap((folder) => globSync(`${folder}/**/*.test.ts`))
-  .filter((file) => !sharing.except.includes(file));
+const shared: Record<string, string[]> = {};
+const elsewhere = new Set(sharing.except);
+for (const [group, folders] of Object.entries(sharing.groups)) {
+  const files = folders.flatMap((folder) => globSync(`${folder}/**/*.test.ts`)).filter((file) => !elsewhere.has(file));
+  shared[group] = files;
+  for (const file of files) elsewhere.add(file);
+}
 
 // They mount volumes and make network namespaces (only root may, and not in every container), or take a quarter of an hour.
 const long =
@@ -51,9 +56,17 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: "own process", include: ["test/**/*.test.ts"], exclude: [...shared, ...long], isolate: true },
+        test: {
+          name: "own process",
+          include: ["test/**/*.test.ts"],
+          exclude: [...Object.values(shared).flat(), ...long],
+          isolate: true,
+        },
       },
-      { extends: true, test: { name: "shared process", include: shared, isolate: false } },
+      ...Object.entries(shared).map(([group, files]) => ({
+        extends: true as const,
+        test: { name: `shared, ${group}`, include: files, isolate: false },
+      })),
     ],
   },
 });

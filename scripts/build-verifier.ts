@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import type { Plugin } from "vite";
 import { validationAliases } from "./validation-aliases.ts";
 
 const root = path.resolve(import.meta.dirname, "..");
@@ -9,13 +10,19 @@ const folder = path.join(root, "apps/evidence");
 /**
  * Makes dist/apps/evidence/verify.html, which lies in every evidence bundle: script and style stand in the page, and its
  * policy allows these two by their hashes and nothing else, no network above all.
+ * @param target folder to write it to
+ * @param plugins of a test that puts other words into it
  */
-export async function buildVerifier(): Promise<void> {
+export async function buildVerifier(
+  target = path.join(root, "dist/apps/evidence"),
+  plugins: Plugin[] = [],
+): Promise<void> {
   const { build } = await import("vite");
   const built = await build({
     root: folder,
     configFile: false,
     publicDir: false,
+    plugins,
     resolve: { alias: validationAliases },
     logLevel: "warn",
     build: {
@@ -37,7 +44,6 @@ export async function buildVerifier(): Promise<void> {
     .replace("__POLICY__", () => policy)
     .replace("<style></style>", () => `<style>${style}</style>`)
     .replace("<script></script>", () => `<script>${script}</script>`);
-  const target = path.join(root, "dist/apps/evidence");
   mkdirSync(target, { recursive: true });
   writeFileSync(path.join(target, "verify.html"), page);
 }

@@ -15,24 +15,22 @@ export const quickFolders = [
 ];
 
 /**
- * Folders whose files share two processes, in which each module is loaded once. A file that changes its whole process (it replaces
- * modules of Node, leaves settings behind) or measures its memory or processor time has one of its own.
+ * Folders whose files share two processes a group, in which each module is loaded once. Not all of them share the same two: these
+ * grow with each file, and a large process is slow to start others. A file that changes its whole process (it replaces modules of
+ * Node, leaves settings behind) or measures its memory or processor time has one of its own.
  */
 export const sharing = {
-  folders: [
-    ...quickFolders,
-    "test/commands",
-    "test/features/evidence",
-    "test/features/identity",
-    "test/features/keys",
-    "test/features/organization",
-    "test/features/retention",
-    "test/features/sign-in",
-    "test/features/tls",
-    "test/flows",
-    "test/locales",
-    "test/workers",
-  ],
+  groups: {
+    quick: quickFolders,
+    people: [
+      "test/features/identity",
+      "test/features/organization",
+      "test/features/retention",
+      "test/features/sign-in",
+    ],
+    proof: ["test/commands", "test/features/evidence", "test/features/keys", "test/features/tls", "test/flows"],
+    workers: ["test/locales", "test/workers"],
+  },
   except: [
     "test/features/evidence/tsa-faults.test.ts",
     "test/features/retention/retention.test.ts",

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import type { Browser, Page } from "playwright";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { locales } from "../../locales/read.ts";
 import { endDrill, endRun, insertDrill, insertRun } from "../../server/features/backup/store.ts";
 import { holdAnchors } from "../../server/features/evidence/anchors/hold.ts";
 import { installCertificate } from "../../server/features/tls/contract.ts";
@@ -18,6 +19,8 @@ import { administrator } from "../harness/admin.ts";
 import { startAppliance, type TestAppliance } from "../harness/appliance.ts";
 import { startMain } from "../harness/console-process.ts";
 import { launch } from "../harness/page.ts";
+import { pseudoWords } from "../harness/pseudo.ts";
+import { overflow, untranslated } from "../harness/pseudo-page.ts";
 import { pageNames } from "./page-names.ts";
 import { chooseAppliance, openConsole } from "./window.ts";
 
@@ -213,5 +216,33 @@ test("while no appliance answers: stopped, starting, broken, and not one that wa
       server.close();
       if ("closeAllConnections" in server) server.closeAllConnections();
     }
+  }
+});
+
+/** The words of a longer language, where the page has its German ones. */
+function longer(pathname: string, body: Buffer): Buffer {
+  const [, name] = /\/(common|console|findings)-[\w-]+\.js$/.exec(pathname) ?? [];
+  if (name === undefined || !sentences(locales().words("de", name)).some((one) => body.includes(one))) return body;
+  return Buffer.from(`export default ${JSON.stringify(pseudoWords(locales().words("en", name)))}`);
+}
+/** What the appliance and its machine call things; a single word without a capital is such a name. */
+const names = [
+  /O=Signet, CN=Signet [A-Za-z ]+ [0-9a-f]{8}|Signet on \w+ \(TLS\)|\b(Between|RSA 2048|live key|test key|Example Ltd)\b/g,
+  /\bSIGNET_\w+/g,
+  /(https:\/\/)?\b[a-z]+\.example\.com(, \w+, localhost[\d.:, ]*)?|[\w*]+@example\.com/g,
+  /\b\d+ Stunden?\b/g,
+  /^[a-z][\w.,=:-]*$|^[0-9a-f]{12}$/g,
+];
+
+test("in a longer language every word is of a catalogue, and nothing is too wide", async () => {
+  for (const width of [1180, 800]) {
+    const { page } = await openConsole(browser, main, { locale: "de-DE", width, instead: longer });
+    for (const [index, name] of pageNames().entries()) {
+      await page.getByRole("navigation").getByRole("link").nth(index).click();
+      await page.waitForFunction(() => document.querySelector("main .loading, main [aria-busy=true]") === null);
+      expect.soft(await untranslated(page, "de", names), name).toEqual([]);
+      expect.soft(await overflow(page), `${name} at ${width}: too wide by`).toBe(0);
+    }
+    await page.context().close();
   }
 });

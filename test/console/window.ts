@@ -47,7 +47,14 @@ export type ConsolePage = { page: Page; problems: string[] };
 export async function openConsole(
   browser: Browser,
   main: Awaited<ReturnType<typeof startMain>>,
-  options: { colorScheme?: "light" | "dark"; width?: number; locale?: string; page?: string } = {},
+  options: {
+    colorScheme?: "light" | "dark";
+    width?: number;
+    locale?: string;
+    page?: string;
+    /** Puts something else in place of a file of the page. */
+    instead?: (pathname: string, body: Buffer) => Buffer;
+  } = {},
 ): Promise<ConsolePage> {
   const context = await browser.newContext({
     viewport: { width: options.width ?? 1180, height: 860 },
@@ -70,7 +77,8 @@ export async function openConsole(
     );
     if (answer?.status !== 200) problems.push(`${request.method()} ${request.url()}`);
     if (!answer) return route.abort();
-    const body = Buffer.from(await answer.arrayBuffer());
+    const own = Buffer.from(await answer.arrayBuffer());
+    const body = options.instead?.(new URL(request.url()).pathname, own) ?? own;
     await route.fulfill({ status: answer.status, headers: Object.fromEntries(answer.headers), body });
   });
   const contents = main.recorded.windows[0]?.webContents;

@@ -4,8 +4,10 @@ import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { inflateRawSync } from "node:zlib";
 import type { Browser } from "playwright";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { locales } from "../../locales/read.ts";
 import { buildApps } from "../../scripts/build-apps.ts";
+import { buildVerifier } from "../../scripts/build-verifier.ts";
 import type { Pins } from "../../server/features/evidence/bundle/check.ts";
 import { bundleFiles } from "../../server/features/evidence/bundle/contents.ts";
 import { readZip, zipParts } from "../../server/features/evidence/bundle/zip.ts";
@@ -14,10 +16,14 @@ import { pinsFrom, sealedEnvelope } from "../harness/bundles.ts";
 import { movableClock } from "../harness/clock.ts";
 import { bundleCommits, earlierBundles } from "../harness/earlier-bundles.ts";
 import { desktop, launch, phone, seriousFindings, type Visit, visit } from "../harness/page.ts";
+import { pseudoWords } from "../harness/pseudo.ts";
+import { overflow, untranslated } from "../harness/pseudo-page.ts";
 import { publishTemplate } from "../harness/scenario.ts";
 
 /** The page of an evidence bundle, opened from a folder as from a USB stick, without any network. */
 
+/** What is a name in every language. */
+const names = [/O=Signet, CN=Signet [A-Za-z ]+ [0-9a-f]{8}|“Seal env_\w+”|“timestampToken”|B-LTA/g];
 let browser: Browser;
 let folder: string;
 let page: string;
@@ -175,4 +181,37 @@ test("whatever file is changed, it is red", async () => {
   expect(await seen.page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")).toBe(true);
   expect(seen.troubles).toEqual([]);
   await seen.context.close();
+});
+
+test("in a longer language every word is of its catalogue, and nothing is too wide", async () => {
+  const longer = await mkdtemp(path.join(tmpdir(), "signet-longer-"));
+  onTestFinished(() => rm(longer, { recursive: true }));
+  await buildVerifier(longer, [
+    {
+      name: "longer words",
+      enforce: "pre",
+      load(file) {
+        const [, catalogue] = /\/locales\/de\/(\w+)\.json/.exec(file) ?? [];
+        return catalogue === undefined ? null : JSON.stringify(pseudoWords(locales().words("en", catalogue)));
+      },
+    },
+  ]);
+  const altered = new Map(files).set(
+    bundleFiles.document,
+    Uint8Array.of(...(files.get(bundleFiles.document) ?? []), 10),
+  );
+  for (const device of [desktop, phone]) {
+    const { page, context } = await visit(browser, { ...device, locale: "de-DE" });
+    await page.goto(pathToFileURL(path.join(longer, bundleFiles.verifier)).href);
+    for (const upload of [null, files, altered, new Map([["notes.txt", Buffer.from("x")]])]) {
+      if (upload) {
+        await page.setInputFiles("#files", zipOf(upload));
+        await page.locator('#result[data-verdict]:not([data-verdict="busy"])').waitFor();
+      }
+      const where = upload ? await page.locator("#result").getAttribute("data-verdict") : "at first";
+      expect.soft(await untranslated(page, "de", names), `${where}`).toEqual([]);
+      expect.soft(await overflow(page), `${where}: too wide by`).toBe(0);
+    }
+    await context.close();
+  }
 });

@@ -170,6 +170,18 @@ export function contentOf(dataDir: string): Record<string, string> {
   }
 }
 
+/** The same, once the work that a start begins is done: the keys above all are made beside what is served. */
+export async function settledContentOf(dataDir: string): Promise<Record<string, string>> {
+  const db = new DatabaseSync(path.join(dataDir, "signet.db"), { readOnly: true });
+  try {
+    const soon = db.prepare("select 1 from jobs where status <> 'dead' and (run_at < ? or attempts > 0)");
+    while (soon.get(Date.now() + 5000) !== undefined) await new Promise((resolve) => setTimeout(resolve, 50));
+  } finally {
+    db.close();
+  }
+  return contentOf(dataDir);
+}
+
 export function audited(dataDir: string): string[] {
   const db = new DatabaseSync(path.join(dataDir, "signet.db"), { readOnly: true });
   try {

@@ -9,7 +9,15 @@ import { releaseFolder } from "../../server/features/update/installation.ts";
 import { readJournal } from "../../server/features/update/journal.ts";
 import { UpdateUndone } from "../../server/features/update/perform.ts";
 import { healthOf } from "../../server/features/update/site.ts";
-import { contentOf, goodMigration, installed, oldVersion, openMachine, type TestMachine } from "../harness/releases.ts";
+import {
+  contentOf,
+  goodMigration,
+  installed,
+  oldVersion,
+  openMachine,
+  settledContentOf,
+  type TestMachine,
+} from "../harness/releases.ts";
 
 const mebibyte = 1024 ** 2;
 
@@ -45,7 +53,7 @@ beforeAll(async () => {
   await rm(path.join(machine.folder, "good"), { recursive: true });
   machine.supervisor.start();
   await machine.serves(oldVersion);
-  before = contentOf(machine.dataDir);
+  before = await settledContentOf(machine.dataDir);
 }, timeout);
 afterAll(async () => {
   await machine?.close();

@@ -18,6 +18,7 @@ import {
   installed,
   oldVersion,
   openMachine,
+  settledContentOf,
   type TestMachine,
 } from "../../harness/releases.ts";
 
@@ -28,7 +29,7 @@ beforeAll(async () => {
   machine = await openMachine();
   machine.supervisor.start();
   await machine.serves(oldVersion);
-  before = contentOf(machine.dataDir);
+  before = await settledContentOf(machine.dataDir);
 }, timeout);
 afterAll(() => machine.close());
 

@@ -7,7 +7,14 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { resumeUpdate } from "../../../server/features/update/apply.ts";
 import { releaseFolder } from "../../../server/features/update/installation.ts";
 import { readJournal } from "../../../server/features/update/journal.ts";
-import { contentOf, goodMigration, oldVersion, openMachine, type TestMachine } from "../../harness/releases.ts";
+import {
+  contentOf,
+  goodMigration,
+  oldVersion,
+  openMachine,
+  settledContentOf,
+  type TestMachine,
+} from "../../harness/releases.ts";
 
 const timeout = 600_000;
 let machine: TestMachine;
@@ -34,7 +41,7 @@ beforeAll(async () => {
   files.unmigratable = await machine.update("unmigratable", { ...release, patches: [...patches, refusing] });
   machine.supervisor.start();
   await machine.serves(oldVersion);
-  before = contentOf(machine.dataDir);
+  before = await settledContentOf(machine.dataDir);
 }, timeout);
 afterAll(() => machine.close());
 

@@ -12,6 +12,7 @@ import {
   installed,
   oldVersion,
   openMachine,
+  settledContentOf,
   type TestMachine,
 } from "../../harness/releases.ts";
 
@@ -61,7 +62,7 @@ beforeAll(async () => {
   machine = await openMachine();
   machine.supervisor.start();
   await machine.serves(oldVersion);
-  before = contentOf(machine.dataDir);
+  before = await settledContentOf(machine.dataDir);
   const { patches = [], files = {} } = goodMigration;
   const file = await machine.update("mortal", { version: "1.1.0", files, patches: [...patches, ...mortal] });
   await applyUpdate(machine.site, { file, pinned: machine.pinned, installed });

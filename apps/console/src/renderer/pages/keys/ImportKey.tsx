@@ -1,4 +1,4 @@
-import { Button, PasswordInput } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { type FormEvent, useRef, useState } from "react";
 import {
   importManagedKey,
@@ -6,6 +6,7 @@ import {
   listManagedKeys,
 } from "../../../../../../server/features/keys/managed-contract.ts";
 import { translator } from "../../../../../shared/i18n.ts";
+import { SecretInput } from "../../../../../shared/ui/SecretInput.tsx";
 import { Failure } from "../../Failure.tsx";
 import { FilePick, type Picked } from "../../FilePick.tsx";
 import { useLocalSecret } from "../../local.ts";
@@ -31,7 +32,7 @@ export function ImportKey() {
     <form className="form" onSubmit={submit}>
       <p className="soft">{t("keys.importHint")}</p>
       <FilePick kind="certificate" label={t("keys.pickContainer")} picked={picked} onPicked={setPicked} />
-      <PasswordInput label={t("keys.password")} autoComplete="off" ref={password} maxLength={1000} />
+      <SecretInput label={t("keys.password")} autoComplete="off" ref={password} maxLength={1000} />
       {error !== null && <Failure error={error} />}
       {answer && <p role="status">{t("keys.made", { record: answer.record })}</p>}
       <Button type="submit" disabled={picked === null} loading={pending}>

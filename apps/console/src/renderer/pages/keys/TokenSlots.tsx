@@ -1,4 +1,4 @@
-import { Button, PasswordInput, Radio, Stack, TextInput } from "@mantine/core";
+import { Button, Radio, Stack, TextInput } from "@mantine/core";
 import { type FormEvent, useRef, useState } from "react";
 import { listSettings } from "../../../../../../server/features/appliance/settings-contract.ts";
 import {
@@ -8,6 +8,7 @@ import {
 } from "../../../../../../server/features/keys/managed-contract.ts";
 import { translator } from "../../../../../shared/i18n.ts";
 import { Empty } from "../../../../../shared/ui/kit/Empty.tsx";
+import { SecretInput } from "../../../../../shared/ui/SecretInput.tsx";
 import { Failure } from "../../Failure.tsx";
 import { useLocalAct, useLocalSecret } from "../../local.ts";
 
@@ -75,7 +76,7 @@ export function TokenPin({ about, label }: { about: { module?: string; token?: s
   };
   return (
     <form className="form below" onSubmit={submit}>
-      <PasswordInput
+      <SecretInput
         label={t("keys.pinOf", { label })}
         description={t("keys.pinHint")}
         autoComplete="off"

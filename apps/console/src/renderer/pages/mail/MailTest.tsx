@@ -1,7 +1,8 @@
-import { Button, PasswordInput, TextInput } from "@mantine/core";
+import { Button, TextInput } from "@mantine/core";
 import { type FormEvent, useState } from "react";
 import { testMail } from "../../../../../../server/features/mail/queue-contract.ts";
 import { translator } from "../../../../../shared/i18n.ts";
+import { SecretInput } from "../../../../../shared/ui/SecretInput.tsx";
 import { Failure } from "../../Failure.tsx";
 import { wordsOf } from "../../finding-words.ts";
 import { useLocalAct } from "../../local.ts";
@@ -27,7 +28,7 @@ export function MailTest() {
         value={to}
         onChange={(event) => setTo(event.currentTarget.value)}
       />
-      <PasswordInput
+      <SecretInput
         label={t("mail.testServer")}
         description={t("mail.testServerHint")}
         autoComplete="off"

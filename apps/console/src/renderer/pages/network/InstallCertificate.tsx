@@ -1,10 +1,11 @@
-import { Button, PasswordInput } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { type FormEvent, useState } from "react";
 import { getAcme } from "../../../../../../server/features/tls/acme/contract.ts";
 import { getTls, installCertificate } from "../../../../../../server/features/tls/contract.ts";
 import type { LocalInput } from "../../../../../../server/local-client.ts";
 import { translator } from "../../../../../shared/i18n.ts";
 import { notify } from "../../../../../shared/ui/kit/notify.tsx";
+import { SecretInput } from "../../../../../shared/ui/SecretInput.tsx";
 import { Failure } from "../../Failure.tsx";
 import { FilePick, type Picked } from "../../FilePick.tsx";
 import { useLocalAct } from "../../local.ts";
@@ -47,7 +48,7 @@ export function InstallCertificate({ waiting }: { waiting: boolean }) {
       />
       {!container && <FilePick kind="key" label={t("network.pick.key")} picked={key} onPicked={setKey} />}
       {(container || key !== null) && (
-        <PasswordInput
+        <SecretInput
           label={t("network.passphrase")}
           description={t("network.passphraseHint")}
           autoComplete="off"

@@ -1,4 +1,4 @@
-import { Button, Checkbox, NativeSelect, PasswordInput, Textarea, TextInput } from "@mantine/core";
+import { Button, Checkbox, NativeSelect, Textarea, TextInput } from "@mantine/core";
 import { type FormEvent, useState } from "react";
 import {
   type AcmeState,
@@ -10,6 +10,7 @@ import {
 import { getTls } from "../../../../../../server/features/tls/contract.ts";
 import type { LocalInput } from "../../../../../../server/local-client.ts";
 import { translator } from "../../../../../shared/i18n.ts";
+import { SecretInput } from "../../../../../shared/ui/SecretInput.tsx";
 import { Failure } from "../../Failure.tsx";
 import { FilePick, type Picked } from "../../FilePick.tsx";
 import { useLocalSecret } from "../../local.ts";
@@ -103,7 +104,7 @@ export function SetUpAcme({ host, setup, ports, onDone }: Props) {
         onChange={(event) => change({ kid: event.currentTarget.value })}
       />
       {typed.kid.trim() !== "" && (
-        <PasswordInput
+        <SecretInput
           label={t("acme.hmacKey")}
           description={t("acme.hmacKeyHint")}
           required

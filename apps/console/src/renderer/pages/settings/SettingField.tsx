@@ -1,7 +1,8 @@
-import { Button, NativeSelect, PasswordInput, TextInput } from "@mantine/core";
+import { Button, NativeSelect, TextInput } from "@mantine/core";
 import type { Setting } from "../../../../../../server/features/appliance/settings-contract.ts";
 import { translator } from "../../../../../shared/i18n.ts";
 import { StatusBadge } from "../../../../../shared/ui/kit/StatusBadge.tsx";
+import { SecretInput } from "../../../../../shared/ui/SecretInput.tsx";
 import { wordsOf } from "../../finding-words.ts";
 import { Words } from "../../Said.tsx";
 
@@ -39,7 +40,7 @@ export function SettingField({ setting, changed, onChange }: Props) {
       {choices ? (
         <NativeSelect {...common} data={value === null ? ["", ...choices] : choices} />
       ) : secret ? (
-        <PasswordInput {...common} placeholder={isSet ? t("settings.secretSet") : t("settings.notSet")} />
+        <SecretInput {...common} placeholder={isSet ? t("settings.secretSet") : t("settings.notSet")} />
       ) : (
         <TextInput {...common} spellCheck={false} placeholder={fallback ?? t("settings.notSet")} />
       )}
