@@ -4,11 +4,12 @@ import { locales } from "../../locales/read.ts";
 import { buildApps } from "../../scripts/build-apps.ts";
 import { sessionCookieName } from "../../server/features/identity/sessions.ts";
 import { startAppliance, type TestAppliance } from "../harness/appliance.ts";
-import { desktop, launch, phone, settled, shareOf, type Visit, visit } from "../harness/page.ts";
+import { desktop, dialogReady, launch, phone, settled, shareOf, type Visit, visit } from "../harness/page.ts";
 import { samplePdf } from "../harness/pdfs.ts";
-import { pseudoLanguage, pseudoWords } from "../harness/pseudo.ts";
+import { pseudoLanguage, pseudoMessage, pseudoWords } from "../harness/pseudo.ts";
 import { overflow, untranslated } from "../harness/pseudo-page.ts";
-import { publishTemplate, send } from "../harness/scenario.ts";
+import { codeOf, linkTokenOf, publishTemplate, send } from "../harness/scenario.ts";
+import { drawn } from "./steps.ts";
 
 /**
  * The pages in a language that was added: every word of theirs is one of its catalogue, and its longer words have room. What stands
@@ -30,7 +31,7 @@ beforeAll(async () => {
     { name: "Tenant", order: 1, verification: "none" },
     { name: "Landlord", order: 2, verification: "none" },
   ];
-  template = await publishTemplate(app, { roles });
+  template = await publishTemplate(app, { roles, settings: { allowReassign: true } });
   const viewers = [{ email: "lea@example.org", name: "Lea", locale: pseudoLanguage }];
   const sent = await send(app, template, {
     envelope: { viewerDocumentAccess: true, viewers },
@@ -79,7 +80,7 @@ async function member(page: Page): Promise<void> {
 
 /** What people gave. */
 const names = [
-  /Ada Muster|Ben Beispiel|Flat 12|Rental agreement|Tenant|Landlord|(live|test) key|Lea\b/g,
+  /[\w*]+@example.com|\b(Signatures|Bern|Caveat|Dancing Script|Great Vibes|Homemade Apple)\b|Ada Muster|Ben Beispiel|Flat 12|Rental agreement|Tenant|Landlord|(live|test) key|Lea\b/g,
   /^(EL|OO)$|\(Pseudo-Accents\)| and /g,
 ];
 
@@ -137,4 +138,43 @@ test.each(looks)("the pages for everybody: signing, following, checking, the API
   await page.setInputFiles("input[type=file]", { name: "plain.pdf", mimeType: "application/pdf", buffer });
   await page.locator(".report").waitFor();
   await speaks(page, `${look} a report`);
+});
+
+test.each(looks)("what a signer is asked, from the code to the end, on a %s", async (look) => {
+  const email = `${look}@example.com`;
+  await send(app, template, { tenant: { email, locale: pseudoLanguage, verification: "email_otp" } });
+  const page = await speaker(devices[look]);
+  const button = (english: string) => page.getByRole("button", { name: pseudoMessage(english), exact: true });
+  await page.goto(`${app.url}/sign#${await linkTokenOf(app, email)}`);
+  await button("Send the code").click();
+  const code = page.getByLabel(pseudoMessage("Your code"));
+  await code.waitFor();
+  await speaks(page, `${look} the code`);
+  await code.fill(await codeOf(app, email));
+  await drawn(page);
+  await speaks(page, `${look} the document`);
+  for (const entry of ["Decline", "Assign to someone else"]) {
+    await button("More options").click();
+    await page.getByRole("menuitem", { name: pseudoMessage(entry) }).click();
+    await dialogReady(page);
+    await speaks(page, `${look} ${entry}`);
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "hidden" });
+  }
+  // A small window leads from field to field instead.
+  if (look === "phone") return;
+  await page.locator('.field [data-field="city"]').fill("Bern");
+  await page.locator('.field [data-field="tenant-sign"]').click();
+  await dialogReady(page);
+  await speaks(page, `${look} drawing`);
+  await page.getByText(pseudoMessage("Type"), { exact: true }).click();
+  await speaks(page, `${look} typing`);
+  await button("Use this signature").click();
+  await button("Finish").click();
+  await dialogReady(page);
+  await speaks(page, `${look} agreeing`);
+  await page.getByLabel(pseudoMessage("I have read this and I agree.")).check();
+  await button("Sign").click();
+  await page.getByRole("heading", { name: pseudoMessage("Thank you, you have signed") }).waitFor();
+  await speaks(page, `${look} the end`);
 });
