@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
-import { globSync } from "node:fs";
+import { existsSync, globSync } from "node:fs";
+import path from "node:path";
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { sharing } from "./scripts/test-groups.ts";
@@ -30,11 +31,18 @@ const groups = ["own process", ...Object.keys(sharing.groups).map((group) => `sh
 const order = ({ project }: TestSpecification) => groups.indexOf(project.name);
 
 const shared: Record<string, string[]> = {};
-const elsewhere = new Set(sharing.except);
+const taken = new Set(sharing.except);
 for (const [group, folders] of Object.entries(sharing.groups)) {
-  const files = folders.flatMap((folder) => globSync(`${folder}/**/*.test.ts`)).filter((file) => !elsewhere.has(file));
-  shared[group] = files;
-  for (const file of files) elsewhere.add(file);
+  const found = folders.flatMap((folder) => {
+    const files = globSync(`${folder}/**/*.test.ts`, { cwd: import.meta.dirname });
+    if (files.length === 0) throw new Error(`scripts/test-groups.ts: there is no test in ${folder}`);
+    return files;
+  });
+  shared[group] = found.filter((file) => !taken.has(file));
+  for (const file of found) taken.add(file);
+}
+for (const file of sharing.except) {
+  if (!existsSync(path.join(import.meta.dirname, file))) throw new Error(`scripts/test-groups.ts: there is no ${file}`);
 }
 
 // They mount volumes and make network namespaces (only root may, and not in every container), or take a quarter of an hour.

@@ -15,8 +15,8 @@ export const quickFolders = [
 ];
 
 /**
- * Folders whose files share two processes a group, in which each module is loaded once. Not all of them share the same two: these
- * grow with each file, and a large process is slow to start others. A file that changes its whole process (it replaces modules of
+ * Folders whose files share processes, in which each module is loaded once. Each group has two of its own: they grow with every
+ * file, and a large process is slow to start others. A file that changes its whole process (it replaces modules of
  * Node, leaves settings behind) or measures its memory or processor time has one of its own.
  */
 export const sharing = {

@@ -3,17 +3,19 @@ import { spawnSync } from "node:child_process";
 import path from "node:path";
 import { crashScenario } from "../test/crash/scenario.ts";
 import { upkeepScenario } from "../test/crash/upkeep-scenario.ts";
+import { buildApps } from "./build-apps.ts";
 import { runInPublicPlace } from "./public-place.ts";
 import { ensureSystemPackages, longTestPrograms } from "./system-packages.ts";
 
 /**
- * `npm run test:long [-- --kills N] [--sequences N] [--seed N]`: 5 000 random sequences of ordinary operations, every level of seal by every key on every kind of file before the judges, every page in every look, updates and backups killed at every step, the Windows installer by wine, a full disk, the
+ * `npm run test:long [-- --kills N] [--sequences N] [--seed N]`: 5 000 random sequences of ordinary operations, every level of seal by every key on every kind of file before the judges, every page in every appearance, updates and backups killed at every step, the Windows installer by wine, a full disk, the
  * main job in a network without a way out, then what follows a seal killed at every transaction, then the crash test at full count; says each step, so that a run can be followed.
  */
 const elsewhere = runInPublicPlace(import.meta.filename, process.argv.slice(2));
 if (elsewhere !== null) process.exit(elsewhere);
 ensureSystemPackages();
 ensureSystemPackages(longTestPrograms);
+await buildApps();
 const vitest = path.resolve(import.meta.dirname, "../node_modules/vitest/vitest.mjs");
 const argument = (name: string, fallback: number) => {
   const index = process.argv.indexOf(`--${name}`);

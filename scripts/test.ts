@@ -15,7 +15,7 @@ import { maySecondTry, quickFolders } from "./test-groups.ts";
  * `--shuffle` the files in a random order that the seed repeats.
  */
 
-/** More files that may be tried again than this are no accident. */
+/** If more files than this would need a retry, it is no accident. */
 const mostAgain = 5;
 const processEnded = "its process ended before it did";
 

@@ -38,8 +38,8 @@ function chunkOf(page: string): string {
   return chunk;
 }
 
-function entries(): string[] {
-  const html = readFileSync(path.join(builtApps, "dashboard/index.html"), "utf8");
+function entries(app = "dashboard"): string[] {
+  const html = readFileSync(path.join(builtApps, app, "index.html"), "utf8");
   return [...html.matchAll(/"\/assets\/([^"]+\.js)"/g)].flatMap(([, name]) => (name === undefined ? [] : [name]));
 }
 
@@ -55,6 +55,15 @@ test.each([
   console.log(`${address}: ${(loaded / 1000).toFixed(1)} kB of script`);
   expect(loaded).toBeGreaterThan(50_000);
   expect(loaded).toBeLessThan(limit);
+});
+
+test.each(["sign", "verify", "view", "docs"])("%s loads nothing of the dashboard", (app) => {
+  const graph = graphOf(entries(app));
+  const loaded = sum(graph);
+  console.log(`${app}: ${(loaded / 1000).toFixed(1)} kB of script in ${graph.size} files`);
+  expect(loaded).toBeLessThan(175_000);
+  const all = [...graph].map((name) => readFileSync(path.join(assets, name), "utf8")).join("\n");
+  for (const mark of ["__TSR_", "signet.send."]) expect(all).not.toContain(mark);
 });
 
 test("the sign-in loads nothing of the workspace, and words of no language", () => {

@@ -5,7 +5,7 @@ import { createPerson } from "../../server/features/identity/people.ts";
 import { sessionCookieName } from "../../server/features/identity/sessions.ts";
 import { startAppliance, type TestAppliance } from "../harness/appliance.ts";
 import { type IdentityProvider, startIdentityProvider } from "../harness/identity-provider.ts";
-import { desktop, launch, phone, seriousFindings, type Visit, visit } from "../harness/page.ts";
+import { desktop, launch, overflow, phone, seriousFindings, type Visit, visit } from "../harness/page.ts";
 
 /** The account page in a real browser: its own passkeys, a real provider, and what others see of a session. */
 
@@ -75,7 +75,7 @@ async function addAuthenticator(page: Page): Promise<void> {
 
 async function clean(page: Page): Promise<void> {
   expect(await seriousFindings(page)).toEqual([]);
-  expect(await page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")).toBe(true);
+  expect(await overflow(page)).toBe(0);
 }
 
 describe("the account page", () => {

@@ -8,6 +8,7 @@ import {
   desktop,
   intercepted,
   launch,
+  overflow,
   phone,
   seriousFindings,
   type Visit,
@@ -72,7 +73,7 @@ async function member(options: VisitOptions = desktop): Promise<Page> {
 
 async function clean(page: Page): Promise<void> {
   expect(await seriousFindings(page)).toEqual([]);
-  expect(await page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")).toBe(true);
+  expect(await overflow(page)).toBe(0);
 }
 
 async function sign(email: string): Promise<void> {

@@ -8,6 +8,7 @@ import {
   dialogReady,
   intercepted,
   launch,
+  overflow,
   phone,
   seriousFindings,
   type Visit,
@@ -60,7 +61,7 @@ async function open(section: string, user?: string, options: VisitOptions = desk
 
 async function clean(page: Page): Promise<void> {
   expect(await seriousFindings(page)).toEqual([]);
-  expect(await page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")).toBe(true);
+  expect(await overflow(page)).toBe(0);
 }
 
 const dialog = (page: Page) => page.getByRole("dialog");

@@ -13,6 +13,7 @@ import {
   desktop,
   intercepted,
   launch,
+  overflow,
   phone,
   seriousFindings,
   settled,
@@ -70,7 +71,7 @@ async function open(path: string, options: VisitOptions = desktop): Promise<Page
 async function clean(page: Page, picture: string): Promise<void> {
   await settled(page);
   expect(await seriousFindings(page)).toEqual([]);
-  expect(await page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")).toBe(true);
+  expect(await overflow(page)).toBe(0);
   const folder = process.env.SIGNET_TEST_PICTURES;
   if (folder) await page.screenshot({ path: `${folder}/retention-${picture}.png`, fullPage: true });
 }

@@ -9,6 +9,7 @@ import {
   desktop,
   intercepted,
   launch,
+  overflow,
   phone,
   seriousFindings,
   type Visit,
@@ -53,7 +54,7 @@ async function enter(options: VisitOptions = desktop): Promise<Visit> {
 
 async function clean(page: Page): Promise<void> {
   expect(await seriousFindings(page)).toEqual([]);
-  expect(await page.evaluate("document.documentElement.scrollWidth <= window.screen.width")).toBe(true);
+  expect(await overflow(page)).toBe(0);
 }
 
 const focusedPointer = (page: Page) => page.evaluate("document.activeElement?.dataset.pointer");

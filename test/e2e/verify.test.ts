@@ -16,7 +16,7 @@ import { makeAuthority } from "../harness/authority.ts";
 import { sealedEnvelope } from "../harness/bundles.ts";
 import { movableClock } from "../harness/clock.ts";
 import { earlierFolders, takeOver } from "../harness/earlier-folder.ts";
-import { desktop, intercepted, launch, phone, seriousFindings, visit } from "../harness/page.ts";
+import { desktop, intercepted, launch, overflow, phone, seriousFindings, visit } from "../harness/page.ts";
 import { samplePdf } from "../harness/pdfs.ts";
 import { publishTemplate } from "../harness/scenario.ts";
 
@@ -157,7 +157,7 @@ test("several files in turn, each with the words of its own state", async () => 
   expect(await verdicts(page)).toEqual(["altered", "unsealed", "not-pdf", "unreadable", "anchored"]);
   await page.getByText("The covered bytes are not those that were signed.").first().waitFor();
   expect(await seriousFindings(page)).toEqual([]);
-  expect(await page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")).toBe(true);
+  expect(await overflow(page)).toBe(0);
   await page.getByRole("button", { name: "Check another document" }).click();
   await page.getByRole("button", { name: "Choose files" }).waitFor();
   expect(troubles).toEqual([]);

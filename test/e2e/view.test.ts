@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { buildApps } from "../../scripts/build-apps.ts";
 import { SigningExchange } from "../../server/features/signing/contract.ts";
 import { startAppliance, type TestAppliance } from "../harness/appliance.ts";
-import { desktop, launch, phone, seriousFindings, type Visit, visit } from "../harness/page.ts";
+import { desktop, launch, overflow, phone, seriousFindings, type Visit, visit } from "../harness/page.ts";
 import { ok, publishTemplate, send, submission } from "../harness/scenario.ts";
 
 /** The status page of a viewer, in a browser. */
@@ -46,7 +46,7 @@ async function signNext(envelope: string): Promise<void> {
 async function soundness({ page, troubles }: Visit): Promise<void> {
   expect(await seriousFindings(page)).toEqual([]);
   expect(troubles).toEqual([]);
-  expect(await page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")).toBe(true);
+  expect(await overflow(page)).toBe(0);
 }
 
 test("a viewer follows the signing live, reads the document and keeps the sealed one", async () => {

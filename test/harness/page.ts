@@ -31,7 +31,7 @@ export async function launch(): Promise<Browser> {
       "--disable-background-networking",
       "--disable-component-update",
       "--disable-sync",
-      // A process less: a tenth less work for a page.
+      // One process fewer: about a tenth less CPU time per page.
       "--enable-features=NetworkServiceInProcess2",
       ...(process.env.SIGNET_TEST_NAMESPACE === "1" ? [noNames] : []),
     ],
@@ -39,8 +39,8 @@ export async function launch(): Promise<Browser> {
 }
 
 /**
- * The pages to see in a look: all of them in `npm run test:long`; in `npm test`, where each costs a browser more than a second,
- * each in one look and the looks in turn.
+ * The pages to test in one appearance (light, dark, phone). `npm run test:long` tests every page in every appearance; `npm test`,
+ * where each page costs more than a second of CPU time, tests each in one, taking the appearances in turn.
  */
 export function shareOf<Look, Place>(look: Look, looks: readonly Look[], places: readonly Place[]): Place[] {
   const all = process.env.SIGNET_TEST_FULL === "1";
@@ -72,21 +72,28 @@ export type Visit = {
 };
 
 /** A person's own browser profile with one page; `troubles` gathers what must not happen. */
-export async function visit(browser: Browser, { intercepted, ...options }: VisitOptions): Promise<Visit> {
+export async function visit(browser: Browser, options: VisitOptions): Promise<Visit> {
+  const { intercepted: _, ...contextOptions } = options;
   const context = await browser.newContext({
     locale: "en-GB",
     reducedMotion: "reduce",
     acceptDownloads: true,
-    ...options,
+    ...contextOptions,
   });
   // Half a minute, the default, is no proof of anything on a busy machine.
   context.setDefaultTimeout(100_000);
   // Requests pass the test from the first one on: switched on under a page that stands (`page.route`), a page goes on for a moment
   // by its old way out, and what it asks there is neither held nor seen (5 of 150 tries), or has no answer at all. It costs a
-  // page a third of its time, so only those pay that need it.
-  if (intercepted) await context.route(nothing, (route) => route.abort());
+  // page about a fifth of its loading time and its cache, so it is off by default.
+  if (options.intercepted) await context.route(nothing, (route) => route.abort());
+  else {
+    const refuse = () => Promise.reject(new Error("Visit the page with `intercepted` to answer its requests."));
+    context.route = refuse;
+    context.on("page", (opened) => {
+      opened.route = refuse;
+    });
+  }
   const page = await context.newPage();
-  if (!intercepted) page.route = context.route = () => Promise.reject(new Error("visit with `intercepted` first"));
   const troubles: string[] = [];
   page.on("pageerror", (error) => troubles.push(error.message));
   page.on("console", (message) => {
@@ -135,6 +142,13 @@ export async function settled(page: Page): Promise<void> {
 export async function dialogReady(page: Page): Promise<void> {
   await page.locator("[role=dialog]:focus, [role=dialog] :focus").first().waitFor({ state: "attached" });
   await page.evaluate("new Promise((done) => requestIdleCallback(() => done(), { timeout: 5000 }))");
+}
+
+/** By how many pixels the page is wider than its window. */
+export async function overflow(page: Page): Promise<number> {
+  // A phone's window grows with what does not fit.
+  const width = page.viewportSize()?.width ?? 0;
+  return Math.max(0, (await page.evaluate(() => document.documentElement.scrollWidth)) - width);
 }
 
 const Findings = z.array(z.object({ id: z.string(), impact: z.string().nullable(), nodes: z.array(z.string()) }));

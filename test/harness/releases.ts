@@ -170,12 +170,18 @@ export function contentOf(dataDir: string): Record<string, string> {
   }
 }
 
-/** The same, once the work that a start begins is done: the keys above all are made beside what is served. */
+/** The same, once the work that a start begins is done: keys are made in the background while it already serves. */
 export async function settledContentOf(dataDir: string): Promise<Record<string, string>> {
   const db = new DatabaseSync(path.join(dataDir, "signet.db"), { readOnly: true });
   try {
-    const soon = db.prepare("select 1 from jobs where status <> 'dead' and (run_at < ? or attempts > 0)");
-    while (soon.get(Date.now() + 5000) !== undefined) await new Promise((resolve) => setTimeout(resolve, 50));
+    const soon = db.prepare(
+      "select name, last_error from jobs where status <> 'dead' and (run_at < ? or attempts > 0)",
+    );
+    const until = Date.now() + 120_000;
+    for (let left = soon.get(Date.now() + 5000); left !== undefined; left = soon.get(Date.now() + 5000)) {
+      if (Date.now() > until) throw new Error(`${left.name} is not done: ${left.last_error}`);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
   } finally {
     db.close();
   }

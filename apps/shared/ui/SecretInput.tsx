@@ -5,7 +5,7 @@ import { Eye, EyeOff } from "./icons.tsx";
 
 const common = translator("common");
 
-/** A secret that is typed unseen, and can be looked at by mouse and by keyboard. */
+/** A masked field whose value can be shown by mouse or keyboard. */
 export function SecretInput(props: ComponentProps<typeof PasswordInput>) {
   const [visible, setVisible] = useState(false);
   return (
