@@ -32,7 +32,10 @@ export const sharing = {
     workers: ["test/locales", "test/workers"],
   },
   except: [
+    "test/features/evidence/deleted-bundle.test.ts",
+    "test/features/evidence/downloads.test.ts",
     "test/features/evidence/tsa-faults.test.ts",
+    "test/features/organization/audit-export.test.ts",
     "test/features/retention/retention.test.ts",
     "test/flows/bad-input.test.ts",
     "test/kernel/durable.test.ts",

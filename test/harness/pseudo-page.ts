@@ -1,7 +1,7 @@
 import type { Page } from "playwright";
 import { z } from "zod";
 
-/** What a page in the pseudo language must not hold: a text without accents, and anything wider than the window. */
+/** Finds what a page in the pseudo language left in English. */
 
 /** What is a name, a number or a time in every language. */
 const given = [
@@ -23,8 +23,8 @@ const Texts = z.array(z.string());
 
 /**
  * Texts of the page, also those for screen readers, that hold a word without accents.
- * @param language what the page says it is in: texts marked as of another one are somebody else's
- * @param names what else was given, by people and machines
+ * @param language the page's `lang`; text marked with another language is ignored
+ * @param names further names that stay as they are
  * @throws Error when the page is in another language, or has no text with accents at all
  */
 export async function untranslated(page: Page, language: string, names: readonly RegExp[] = []): Promise<string[]> {
