@@ -58,7 +58,8 @@ export default defineConfig({
     // A second, the default, is no proof of anything on a busy machine.
     expect: { poll: { timeout: 60_000 } },
     setupFiles: ["test/harness/setup.ts"],
-    maxWorkers: 2,
+    // One more than two cores: the third works while another waits for a browser or a killed process.
+    maxWorkers: 3,
     pool: "forks",
     sequence: { sequencer: LongestFirst },
     projects: [

@@ -2,6 +2,8 @@ import "../server/node-version.ts";
 import path from "node:path";
 import { inspect, parseArgs } from "node:util";
 import { createVitest, startVitest, type TestModule } from "vitest/node";
+import { compileCacheFolder } from "../server/kernel/compile-cache.ts";
+import { makeKeyStock } from "../test/harness/key-stock.ts";
 import { buildApps } from "./build-apps.ts";
 import { countFiles, describeLeftOut, isComplete, leftOutOf, type Machine, whyFailed } from "./left-out.ts";
 import { hiddenFromOthers, runInPublicPlace } from "./public-place.ts";
@@ -65,6 +67,9 @@ const { values: options, positionals } = parseArgs({
 const complete = options.complete === true;
 if (options.shuffle !== undefined) process.env.SIGNET_TEST_SHUFFLE = options.shuffle;
 const filters = options.quick ? [...quickFolders, ...positionals] : positionals;
+// Each of hundreds of processes would compile the same packages again.
+process.env.NODE_COMPILE_CACHE = compileCacheFolder;
+makeKeyStock();
 try {
   await buildApps();
 } catch (error) {

@@ -1,9 +1,8 @@
 import "./node-version.ts";
 import { enableCompileCache } from "node:module";
-import path from "node:path";
+import { compileCacheFolder } from "./kernel/compile-cache.ts";
 
-// Compiled code is kept with the installation, never in a folder that others can write. It makes a start three times as fast.
-enableCompileCache(path.resolve(import.meta.dirname, "../node_modules/.cache/signet"));
+enableCompileCache(compileCacheFolder);
 // Only what is imported after the line above is compiled from the cache.
 const { runCli } = await import("./cli.ts");
 const { serviceManagerOf } = await import("./service-manager.ts");

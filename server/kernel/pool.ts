@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url";
 import type { Piscina } from "piscina";
 import type { Answer, Ask, Questions } from "../../workers/asking.ts";
 import type { ParsingTasks, SealingTasks, TaskName, TaskPorts, TaskResult, Tasks } from "../../workers/protocol.ts";
+import { compileCacheFolder } from "./compile-cache.ts";
 import { plainData } from "./plain-data.ts";
 import { openTaskQueue } from "./task-queue.ts";
 
@@ -221,8 +222,8 @@ function lazyThreads({ file, threads, failed, heard }: ThreadsOptions) {
       idleTimeout: idleTimeoutMs,
       resourceLimits: { maxOldGenerationSizeMb: heapLimitMb },
       recordTiming: false,
-      // Settings hold passwords and tokens: no thread needs them.
-      env: {},
+      // Settings hold passwords and tokens: no thread needs them. It does not inherit the cache of the process.
+      env: { NODE_COMPILE_CACHE: compileCacheFolder },
     });
     if (heard) set.on("message", heard);
     set.on("error", failed);

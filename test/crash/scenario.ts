@@ -9,6 +9,7 @@ import { loadConfig } from "../../server/config.ts";
 import { AuditTrail } from "../../server/features/envelopes/audit-contract.ts";
 import { fsck } from "../../server/features/evidence/fsck/fsck.ts";
 import { createApiKey, createOrganization } from "../../server/features/identity/service.ts";
+import { ensureKeys } from "../../server/features/keys/service.ts";
 import { listMail } from "../../server/features/mail/service.ts";
 import { createLog } from "../../server/kernel/log.ts";
 import { permissions } from "../../server/kernel/wire.ts";
@@ -115,6 +116,8 @@ type Log = ReturnType<typeof createLog>;
 
 export async function prepare(config: Config, log: Log): Promise<string> {
   const { deps, close } = await openDeps({ config, log, createKey: true });
+  // Otherwise the server makes them at its start, and ends with that before or within the first envelope.
+  await ensureKeys(deps);
   const owner = { email: "owner@example.com", name: "Olive Owner", password: null };
   const made = await createOrganization(deps, { name: "Example Ltd", owner });
   const actor = { type: "user" as const, id: made.user, name: owner.name, email: owner.email };

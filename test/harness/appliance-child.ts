@@ -5,7 +5,7 @@
  */
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { enableCompileCache } from "node:module";
-import path from "node:path";
+import { compileCacheFolder } from "../../server/kernel/compile-cache.ts";
 import type { KillPlan } from "./crashing-appliance.ts";
 
 // A parent that is gone leaves no appliance behind.
@@ -17,7 +17,7 @@ process.on("message", (message: { start: KillPlan } | { arm: KillPlan }) => {
 });
 
 // As main.ts does: a hundred starts are most of the crash test's time.
-enableCompileCache(path.resolve(import.meta.dirname, "../../node_modules/.cache/signet"));
+enableCompileCache(compileCacheFolder);
 const { startAppliance } = await import("../../server/compose.ts");
 const { loadConfig } = await import("../../server/config.ts");
 const { createLog } = await import("../../server/kernel/log.ts");

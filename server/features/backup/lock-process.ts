@@ -1,3 +1,4 @@
+import { flushCompileCache } from "node:module";
 import { setTimeout as delay } from "node:timers/promises";
 import { holdFileLock } from "../../kernel/db.ts";
 import { type Failure, failureOf } from "./steps.ts";
@@ -9,6 +10,9 @@ export type LockOrder = { folder: string; mode: "exclusive" | "shared" };
 /** `begun`: the process runs, has heard it and now calls the system. */
 export type LockMessage = { begun: true } | LockAnswer;
 export type LockAnswer = { held: true } | { busy: true } | { failure: Failure };
+
+// Killed once the lock is given back, so nothing would be kept at its end.
+flushCompileCache();
 
 const tell = (message: LockMessage) => process.send?.(message);
 

@@ -1,3 +1,4 @@
+import { compileCacheFolder } from "../../kernel/compile-cache.ts";
 import { askHelper, type Helper, startHelper, type Watched } from "./helper-process.ts";
 import { BackupDamaged, damagedCode } from "./manifest.ts";
 import type { Asked, Failure, Message, Order, Outcome, Progress, TargetOrder } from "./steps.ts";
@@ -51,10 +52,13 @@ function start(): Helper {
   return helper;
 }
 
-/** What it takes to run and to find `sync`. Settings hold secrets, and who waits for a word of this process wants none of that one. */
+/** What it takes to run, to start fast and to find `sync`. Settings hold secrets, and who waits for a word of this process wants none of that one. */
 export function helperEnvironment(): NodeJS.ProcessEnv {
   const needed = ["PATH", "SystemRoot", "LD_LIBRARY_PATH", "OPENSSL_CONF", "OPENSSL_MODULES"];
-  return Object.fromEntries(needed.map((name) => [name, process.env[name]]));
+  return {
+    ...Object.fromEntries(needed.map((name) => [name, process.env[name]])),
+    NODE_COMPILE_CACHE: compileCacheFolder,
+  };
 }
 
 /** Of two that rest one is enough. */

@@ -1,3 +1,4 @@
+import { flushCompileCache } from "node:module";
 import { setPriority } from "node:os";
 import { type Asked, failureOf, type Message, type Progress, runStep } from "./steps.ts";
 import { callTarget } from "./target-folder.ts";
@@ -6,6 +7,8 @@ import { callTarget } from "./target-folder.ts";
 
 // People who sign come first.
 setPriority(0, 10);
+// Some are killed, so nothing would be kept at their end.
+flushCompileCache();
 
 const parent = Number(process.argv[2]);
 const tellEveryMs = 100;
