@@ -2,10 +2,9 @@ import type { Browser, BrowserContextOptions, Page } from "playwright";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { buildApps } from "../../scripts/build-apps.ts";
 import { createPerson } from "../../server/features/identity/people.ts";
-import { sessionCookieName } from "../../server/features/identity/sessions.ts";
 import { startAppliance, type TestAppliance } from "../harness/appliance.ts";
 import { type IdentityProvider, startIdentityProvider } from "../harness/identity-provider.ts";
-import { desktop, launch, overflow, phone, seriousFindings, type Visit, visit } from "../harness/page.ts";
+import { addSession, desktop, launch, overflow, phone, seriousFindings, type Visit, visit } from "../harness/page.ts";
 
 /** The account page in a real browser: its own passkeys, a real provider, and what others see of a session. */
 
@@ -47,12 +46,7 @@ afterAll(async () => {
 async function account(options: BrowserContextOptions = desktop, query = ""): Promise<Page> {
   const seen = await visit(browser, options);
   visits.push(seen);
-  const value = (await app.signIn(user)).slice(sessionCookieName.length + 1);
-  // Chromium counts a loopback address as secure, the protocol for setting cookies does not.
-  const url = app.url.replace("http:", "https:");
-  await seen.context.addCookies([
-    { name: sessionCookieName, value, url, httpOnly: true, secure: true, sameSite: "Lax" },
-  ]);
+  await addSession(seen.context, app, await app.signIn(user));
   await seen.page.goto(`${app.url}/settings/account${query}`);
   return seen.page;
 }

@@ -2,9 +2,9 @@ import type { Browser, Page } from "playwright";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { buildApps } from "../../scripts/build-apps.ts";
 import { updateFailure } from "../../server/features/envelopes/failure-store.ts";
-import { sessionCookieName } from "../../server/features/identity/sessions.ts";
 import { startAppliance, type TestAppliance } from "../harness/appliance.ts";
 import {
+  addSession,
   desktop,
   intercepted,
   launch,
@@ -61,13 +61,7 @@ afterAll(async () => {
 async function member(options: VisitOptions = desktop): Promise<Page> {
   const seen = await visit(browser, options);
   visits.push(seen);
-  const { hostname } = new URL(app.url);
-  // Chromium counts a loopback address as secure, the protocol for setting cookies does not.
-  const url = `https://${hostname}`;
-  const value = cookie.slice(sessionCookieName.length + 1);
-  await seen.context.addCookies([
-    { name: sessionCookieName, value, url, httpOnly: true, secure: true, sameSite: "Lax" },
-  ]);
+  await addSession(seen.context, app, cookie);
   return seen.page;
 }
 

@@ -1,9 +1,9 @@
 import type { Browser, Page } from "playwright";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { buildApps } from "../../scripts/build-apps.ts";
-import { sessionCookieName } from "../../server/features/identity/sessions.ts";
 import { startAppliance, type TestAppliance } from "../harness/appliance.ts";
 import {
+  addSession,
   desktop,
   dialogReady,
   intercepted,
@@ -48,12 +48,7 @@ afterAll(async () => {
 async function open(section: string, user?: string, options: VisitOptions = desktop): Promise<Page> {
   const seen = await visit(browser, options);
   visits.push(seen);
-  const value = (await app.signIn(user)).slice(sessionCookieName.length + 1);
-  // Chromium counts a loopback address as secure, the protocol for setting cookies does not.
-  const url = `https://${new URL(app.url).hostname}`;
-  await seen.context.addCookies([
-    { name: sessionCookieName, value, url, httpOnly: true, secure: true, sameSite: "Lax" },
-  ]);
+  await addSession(seen.context, app, await app.signIn(user));
   await seen.page.goto(`${app.url}/settings/${section}`);
   await seen.page.getByRole("heading", { level: 1 }).waitFor();
   return seen.page;

@@ -2,9 +2,19 @@ import type { Browser, Page } from "playwright";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { locales } from "../../locales/read.ts";
 import { buildApps } from "../../scripts/build-apps.ts";
-import { sessionCookieName } from "../../server/features/identity/sessions.ts";
 import { startAppliance, type TestAppliance } from "../harness/appliance.ts";
-import { desktop, dialogReady, launch, overflow, phone, settled, shareOf, type Visit, visit } from "../harness/page.ts";
+import {
+  addSession,
+  desktop,
+  dialogReady,
+  launch,
+  overflow,
+  phone,
+  settled,
+  shareOf,
+  type Visit,
+  visit,
+} from "../harness/page.ts";
 import { samplePdf } from "../harness/pdfs.ts";
 import { pseudoLanguage, pseudoMessage, pseudoWords } from "../harness/pseudo.ts";
 import { untranslated } from "../harness/pseudo-page.ts";
@@ -69,15 +79,6 @@ async function speaker(options: Parameters<typeof visit>[1]): Promise<Page> {
   return seen.page;
 }
 
-async function member(page: Page): Promise<void> {
-  // Chromium counts a loopback address as secure, the protocol for setting cookies does not.
-  const url = `https://${new URL(app.url).hostname}`;
-  const value = cookie.slice(sessionCookieName.length + 1);
-  await page
-    .context()
-    .addCookies([{ name: sessionCookieName, value, url, httpOnly: true, secure: true, sameSite: "Lax" }]);
-}
-
 /** What people gave. */
 const names = [
   /[\w*]+@example.com|\b(Bern|Caveat|Dancing Script|Great Vibes|Homemade Apple)\b|Ada Muster|Ben Beispiel|Flat 12|Rental agreement|Tenant|Landlord|(live|test) key|Lea\b/g,
@@ -105,7 +106,7 @@ test.each(looks)("the dashboard, on a %s", async (look) => {
     }
   };
   await see(["/sign-in", "/sign-up", "/password/forgot"]);
-  await member(page);
+  await addSession(page.context(), app, cookie);
   await see([
     ...["/", "/envelopes", `/envelopes/${envelope}`, "/templates", `/templates/${template}`, "/send", "/bulk"],
     ...["people", "content", "options", "review"].map((step) => `/send?template=${template}&step=${step}`),

@@ -5,11 +5,11 @@ import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { buildApps } from "../../scripts/build-apps.ts";
 import { bundleFiles } from "../../server/features/evidence/bundle/contents.ts";
 import { readZip } from "../../server/features/evidence/bundle/zip.ts";
-import { sessionCookieName } from "../../server/features/identity/sessions.ts";
 import { startAppliance, type TestAppliance } from "../harness/appliance.ts";
 import { sealedEnvelope } from "../harness/bundles.ts";
 import { movableClock } from "../harness/clock.ts";
 import {
+  addSession,
   desktop,
   intercepted,
   launch,
@@ -57,12 +57,7 @@ afterAll(async () => {
 async function open(path: string, options: VisitOptions = desktop): Promise<Page> {
   const seen = await visit(browser, options);
   visits.push(seen);
-  const value = (await app.signIn()).slice(sessionCookieName.length + 1);
-  // Chromium counts a loopback address as secure, the protocol for setting cookies does not.
-  const url = `https://${new URL(app.url).hostname}`;
-  await seen.context.addCookies([
-    { name: sessionCookieName, value, url, httpOnly: true, secure: true, sameSite: "Lax" },
-  ]);
+  await addSession(seen.context, app, await app.signIn());
   await seen.page.goto(`${app.url}${path}`);
   await seen.page.getByRole("heading", { level: 1 }).waitFor();
   return seen.page;

@@ -6,6 +6,7 @@ import { buildApps } from "../../scripts/build-apps.ts";
 import { Envelope, EnvelopeList } from "../../server/features/envelopes/contract.ts";
 import { startAppliance, type TestAppliance } from "../harness/appliance.ts";
 import {
+  addSession,
   desktop,
   intercepted,
   launch,
@@ -43,10 +44,7 @@ afterAll(async () => {
 async function enter(options: VisitOptions = desktop): Promise<Visit> {
   const seen = await visit(browser, options);
   onTestFailed(async () => console.error(await seen.story()));
-  const cookie = await app.signIn();
-  const [name = "", value = ""] = cookie.split("=");
-  const url = app.url.replace("http:", "https:");
-  await seen.context.addCookies([{ name, value, url, httpOnly: true, secure: true, sameSite: "Lax" }]);
+  await addSession(seen.context, app, await app.signIn());
   // The browser's own question before a page with unsaved work is left.
   seen.page.on("dialog", (dialog) => void dialog.accept());
   return seen;

@@ -2,9 +2,8 @@ import type { Browser, BrowserContext, Page } from "playwright";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { buildApps } from "../../scripts/build-apps.ts";
 import { foundOrganization } from "../../server/features/identity/memberships.ts";
-import { sessionCookieName } from "../../server/features/identity/sessions.ts";
 import { startAppliance, type TestAppliance } from "../harness/appliance.ts";
-import { desktop, launch, seriousFindings, type Visit, visit } from "../harness/page.ts";
+import { addSession, desktop, launch, seriousFindings, type Visit, visit } from "../harness/page.ts";
 import { browser as caller, person } from "../harness/people.ts";
 
 /** Tabs of one browser share a session, and what a person may change under a page that is open. */
@@ -29,16 +28,10 @@ afterAll(async () => {
   await app?.stop();
 });
 
-async function hold(context: BrowserContext, cookie: string): Promise<void> {
-  const value = cookie.slice(sessionCookieName.length + 1);
-  const url = `https://${new URL(app.url).hostname}`;
-  await context.addCookies([{ name: sessionCookieName, value, url, httpOnly: true, secure: true, sameSite: "Lax" }]);
-}
-
 async function open(cookie: string, path: string): Promise<{ page: Page; context: BrowserContext }> {
   const seen = await visit(browser, desktop);
   visits.push(seen);
-  await hold(seen.context, cookie);
+  await addSession(seen.context, app, cookie);
   await seen.page.goto(`${app.url}${path}`);
   await seen.page.getByRole("heading", { level: 1 }).waitFor();
   return seen;
@@ -101,7 +94,7 @@ describe("a page whose session works elsewhere by now", () => {
     const { cookie, email } = await ownerOfTwo();
     const { page, context } = await open(cookie, "/settings/account");
     const next = await person(app, `Next${made}`, "member");
-    await hold(context, await app.signIn(next.id));
+    await addSession(context, app, await app.signIn(next.id));
     const other = await context.newPage();
     await other.goto(app.url);
     await page.bringToFront();

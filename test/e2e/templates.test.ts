@@ -2,12 +2,12 @@ import type { Browser, Locator, Page } from "playwright";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { buildApps } from "../../scripts/build-apps.ts";
-import { sessionCookieName } from "../../server/features/identity/sessions.ts";
 import { Template, TemplateList, TemplateVersion } from "../../server/features/templates/contract.ts";
 import { problemKinds } from "../../server/kernel/problem.ts";
 import { startAppliance, type TestAppliance } from "../harness/appliance.ts";
 import { contract } from "../harness/hostile-pdfs.ts";
 import {
+  addSession,
   desktop,
   dialogReady,
   intercepted,
@@ -43,12 +43,7 @@ afterAll(async () => {
 async function enter(options: VisitOptions = desktop): Promise<Visit> {
   const visited = await visit(browser, options);
   visited.page.setDefaultTimeout(soon.timeout);
-  const value = (await app.signIn()).slice(sessionCookieName.length + 1);
-  // Chromium takes a secure cookie only for a secure address, and sends it to the loopback address too.
-  const url = app.url.replace("http:", "https:");
-  await visited.context.addCookies([
-    { name: sessionCookieName, value, url, httpOnly: true, secure: true, sameSite: "Lax" },
-  ]);
+  await addSession(visited.context, app, await app.signIn());
   return visited;
 }
 

@@ -2,9 +2,8 @@ import type { Browser, Page } from "playwright";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { buildApps } from "../../scripts/build-apps.ts";
-import { sessionCookieName } from "../../server/features/identity/sessions.ts";
 import { startAppliance, type TestAppliance } from "../harness/appliance.ts";
-import { desktop, intercepted, launch, type Visit, type VisitOptions, visit } from "../harness/page.ts";
+import { addSession, desktop, intercepted, launch, type Visit, type VisitOptions, visit } from "../harness/page.ts";
 import { person } from "../harness/people.ts";
 import { publishAgreement, sendAgreement } from "./agreement.ts";
 import { publishLease } from "./lease.ts";
@@ -36,11 +35,7 @@ afterAll(async () => {
 async function enter(options: VisitOptions = {}, user?: string): Promise<Visit> {
   const seen = await visit(browser, { ...desktop, ...options });
   visits.push(seen);
-  const value = (await app.signIn(user)).slice(sessionCookieName.length + 1);
-  const url = `https://${new URL(app.url).hostname}`;
-  await seen.context.addCookies([
-    { name: sessionCookieName, value, url, httpOnly: true, secure: true, sameSite: "Lax" },
-  ]);
+  await addSession(seen.context, app, await app.signIn(user));
   return seen;
 }
 
