@@ -222,7 +222,7 @@ function lazyThreads({ file, threads, failed, heard }: ThreadsOptions) {
       idleTimeout: idleTimeoutMs,
       resourceLimits: { maxOldGenerationSizeMb: heapLimitMb },
       recordTiming: false,
-      // Settings hold passwords and tokens: no thread needs them. It does not inherit the cache of the process.
+      // Settings hold passwords and tokens: no thread needs them. The cache of compiled code is told by the environment.
       env: { NODE_COMPILE_CACHE: compileCacheFolder },
     });
     if (heard) set.on("message", heard);

@@ -116,7 +116,7 @@ type Log = ReturnType<typeof createLog>;
 
 export async function prepare(config: Config, log: Log): Promise<string> {
   const { deps, close } = await openDeps({ config, log, createKey: true });
-  // Otherwise the server makes them at its start, and ends with that before or within the first envelope.
+  // The server would make them in the background, and it depends on its speed whether the first envelope sees that job.
   await ensureKeys(deps);
   const owner = { email: "owner@example.com", name: "Olive Owner", password: null };
   const made = await createOrganization(deps, { name: "Example Ltd", owner });

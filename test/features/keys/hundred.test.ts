@@ -12,7 +12,7 @@ import { type ShimModule, shimModule } from "../../harness/pkcs11-shim.ts";
 import { enter, ok, send, submission } from "../../harness/scenario.ts";
 import { makeToken, type SoftToken } from "../../harness/softhsm.ts";
 
-/** A token that goes in the middle of a hundred seals, with a count of every PIN that is tried. */
+/** A token that goes in the middle of many seals, with a count of every PIN that is tried. */
 
 const clock = movableClock();
 /** A hundred in `npm run test:long`. */
