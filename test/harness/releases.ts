@@ -13,6 +13,7 @@ import { type PinnedKeys, readManifest } from "../../server/features/update/mani
 import { readReleaseKeys } from "../../server/features/update/release-keys.ts";
 import { serviceControl } from "../../server/features/update/service-control.ts";
 import { healthOf, type Site } from "../../server/features/update/site.ts";
+import { compileCacheFolder } from "../../server/kernel/compile-cache.ts";
 import { startAppliance } from "./appliance.ts";
 
 /** A machine with an installation that can be updated: real releases made of this working tree, a real supervised process. */
@@ -243,7 +244,7 @@ export async function openMachine(extra: Readonly<Record<string, string>> = {}, 
   await seeded.stop();
   const port = await freePort();
   // Packages are compiled once for all releases.
-  const cache = { NODE_COMPILE_CACHE: path.join(checkout, "node_modules/.cache/signet") };
+  const cache = { NODE_COMPILE_CACHE: compileCacheFolder };
   const env = {
     ...cache,
     SIGNET_DATA_DIR: dataDir,
