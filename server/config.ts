@@ -121,7 +121,7 @@ const settings = {
     .describe("Private networks that may be called: purpose=CIDR:port entries"),
   outboundProxy: httpUrl.optional().describe("HTTP proxy of outgoing calls"),
   caFile: z.string().optional().describe("PEM file of certificate authorities to trust besides the built-in ones"),
-  airGap: flag.default(false).describe("Refuse every outgoing call but mail to the configured server"),
+  airGap: flag.default(false).describe("Call nothing but the mail server and what SIGNET_OUTBOUND_ALLOW names"),
   plan: z
     .enum(["free", "pay_as_you_go", "team", "business", "platform"])
     .default("platform")

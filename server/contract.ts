@@ -8,6 +8,7 @@ import { endpoints as signIn } from "./features/sign-in/contract.ts";
 import { endpoints as signing } from "./features/signing/contract.ts";
 import { endpoints as templates } from "./features/templates/contract.ts";
 import { endpoints as viewers } from "./features/viewers/contract.ts";
+import { endpoints as webhooks } from "./features/webhooks/contract.ts";
 import type { EndpointSpec } from "./kernel/endpoint.ts";
 
 /** Every operation of the service: the one list from which routes, OpenAPI, clients and tests are made. */
@@ -16,6 +17,7 @@ export const endpoints: readonly EndpointSpec[] = [
   ...envelopes,
   ...signing,
   ...viewers,
+  ...webhooks,
   ...organization,
   ...retention,
   ...evidence,

@@ -16,6 +16,7 @@ import { feature as templates } from "./features/templates/feature.ts";
 import { feature as tls } from "./features/tls/feature.ts";
 import { feature as update } from "./features/update/feature.ts";
 import { feature as viewers } from "./features/viewers/feature.ts";
+import { feature as webhooks } from "./features/webhooks/feature.ts";
 import { purgeIdempotency } from "./kernel/idempotency.ts";
 import { forgetReplies } from "./kernel/idempotency-jobs.ts";
 import { handle } from "./kernel/job-handler.ts";
@@ -34,6 +35,7 @@ export const features: readonly Feature[] = [
   envelopes,
   signing,
   viewers,
+  webhooks,
   organization,
   retention,
   evidence,

@@ -38,7 +38,7 @@ export class GiveUp extends Error {
 
 /** A job type tied to its handler, the payload's type erased. */
 export type JobBinding = {
-  job: Pick<JobType<never>, "name" | "queue" | "slots" | "maxAttempts" | "backoffMs" | "secret">;
+  job: Pick<JobType<never>, "name" | "queue" | "slots" | "laneSlots" | "maxAttempts" | "backoffMs" | "secret">;
   run(payload: unknown, context: JobContext): Promise<Commit | undefined>;
   onDead(payload: unknown, error: Error, tx: Tx): Promise<void>;
 };

@@ -5,9 +5,11 @@ import { createAttempt } from "./job-attempt.ts";
 import type { JobBinding } from "./job-handler.ts";
 import {
   claimDue,
+  claimFairly,
   clampDelays,
   countJobs,
   nextDue,
+  nextInLanes,
   reclaimOthers,
   releaseClaimed,
   releaseUnrecorded,
@@ -72,10 +74,13 @@ export function startJobs(options: JobRunnerOptions): JobRunner {
   const attempt = createAttempt({ ...options, holder });
   const bindings = new Map(options.bindings.map((binding) => [binding.job.name, binding]));
   const slots = slotsOf(options.bindings);
+  const lanes = laneSlotsOf(options.bindings);
   const queues = [...slots.keys()];
+  const plain = queues.filter((queue) => !lanes.has(queue));
   const secretNames = options.bindings.filter(({ job }) => job.secret).map(({ job }) => job.name);
   const running = new Map<string, Running>();
   const busy = new Map<string, number>();
+  const busyInLanes = new Map<string, Map<string, number>>();
   /** Queues that may hold a due job. */
   const dirty = new Set(queues);
   const idlers = new Set<() => void>();
@@ -88,6 +93,8 @@ export function startJobs(options: JobRunnerOptions): JobRunner {
   let timer: NodeJS.Timeout | undefined;
 
   const freeSlots = (queue: string) => (slots.get(queue) ?? 0) - (busy.get(queue) ?? 0);
+
+  const busyIn = (queue: string, lane: string) => busyInLanes.get(queue)?.get(lane) ?? 0;
 
   const backoffMs = ({ name, attempts }: JobRow) => bindings.get(name)?.job.backoffMs(attempts) ?? 0;
 
@@ -161,7 +168,13 @@ export function startJobs(options: JobRunnerOptions): JobRunner {
       const claimed = await db.tx(async (tx) => {
         const rows: JobRow[][] = [];
         for (const { queue, limit } of wanted) {
-          rows.push(await claimDue(tx, { queue, limit, now, leaseBy: holder, leaseUntil: now + leaseMs }));
+          const claim = { queue, limit, now, leaseBy: holder, leaseUntil: now + leaseMs };
+          const laneSlots = lanes.get(queue);
+          rows.push(
+            laneSlots === undefined
+              ? await claimDue(tx, claim)
+              : await claimFairly(tx, { ...claim, laneSlots, busyIn: (lane) => busyIn(queue, lane) }),
+          );
         }
         return rows;
       });
@@ -173,11 +186,10 @@ export function startJobs(options: JobRunnerOptions): JobRunner {
       }
     }
     if (again) return;
-    const due = await nextDue(db.read, queues);
+    const due = await dueTimes();
     const now = clock.now();
     let next = pollMs;
-    for (const [index, queue] of queues.entries()) {
-      const at = due[index] ?? null;
+    for (const [queue, at] of due) {
       if (at === null) continue;
       if (at > now) next = Math.min(next, at - now);
       else {
@@ -185,12 +197,26 @@ export function startJobs(options: JobRunnerOptions): JobRunner {
         if (freeSlots(queue) > 0) again = true;
       }
     }
-    const nothingDue = due.every((at) => at === null || at > now);
+    const nothingDue = [...due.values()].every((at) => at === null || at > now);
     if (running.size === 0 && nothingDue && !again) {
       for (const resolve of idlers) resolve();
       idlers.clear();
     }
     schedule(next);
+  }
+
+  /** When the next job is due of each queue that could begin one. */
+  async function dueTimes(): Promise<Map<string, number | null>> {
+    const found = await nextDue(db.read, plain);
+    const due = new Map(plain.map((queue, index) => [queue, found[index] ?? null]));
+    for (const [queue, laneSlots] of lanes) {
+      const waiting = await nextInLanes(db.read, queue);
+      const open = waiting.filter(({ lane }) => busyIn(queue, lane) < laneSlots);
+      // What a full lane holds is looked at when one of its jobs ends.
+      if (open.length < waiting.length) dirty.add(queue);
+      due.set(queue, open.length === 0 ? null : Math.min(...open.map(({ run_at }) => run_at)));
+    }
+    return due;
   }
 
   function schedule(delay: number): void {
@@ -205,14 +231,24 @@ export function startJobs(options: JobRunnerOptions): JobRunner {
   function start(row: JobRow): void {
     onBoundary?.(`job:${row.name}:claimed`);
     const abort = new AbortController();
-    busy.set(row.queue, (busy.get(row.queue) ?? 0) + 1);
+    count(row, 1);
     const done = attempt(row, bindings.get(row.name), abort.signal).finally(() => {
       running.delete(row.id);
-      busy.set(row.queue, (busy.get(row.queue) ?? 1) - 1);
+      count(row, -1);
       // Either the queue was full and this slot is free now, or someone waits for the last job to end.
       if (dirty.has(row.queue) || running.size === 0) pump();
     });
     running.set(row.id, { row, abort, done });
+  }
+
+  function count({ queue, lane }: JobRow, change: 1 | -1): void {
+    busy.set(queue, (busy.get(queue) ?? 0) + change);
+    if (lane === null) return;
+    const inLanes = busyInLanes.get(queue) ?? new Map<string, number>();
+    busyInLanes.set(queue, inLanes);
+    const left = (inLanes.get(lane) ?? 0) + change;
+    if (left > 0) inLanes.set(lane, left);
+    else inLanes.delete(lane);
   }
 
   pump();
@@ -272,6 +308,11 @@ export function startJobs(options: JobRunnerOptions): JobRunner {
     await Promise.race([Promise.all([...running.values()].map(({ done }) => done)), late]);
     clearTimeout(limit);
   }
+}
+
+/** Slots of one lane, by the queue; queues without lanes are left out. */
+function laneSlotsOf(bindings: readonly JobBinding[]): Map<string, number> {
+  return new Map(bindings.flatMap(({ job }) => (job.laneSlots === null ? [] : [[job.queue, job.laneSlots] as const])));
 }
 
 function slotsOf(bindings: readonly JobBinding[]): Map<string, number> {

@@ -1,12 +1,12 @@
+import { sql } from "kysely";
 import type { Reader, Tx } from "./db.ts";
 import { type JobRow, type JobType, jobTopic } from "./jobs.ts";
 import { txScope } from "./tx.ts";
 
-/** Takes up to `limit` due jobs of a queue, oldest first, under a lease. */
-export function claimDue(
-  tx: Tx,
-  options: { queue: string; now: number; limit: number; leaseBy: string; leaseUntil: number },
-): Promise<JobRow[]> {
+type Claim = { queue: string; now: number; limit: number; leaseBy: string; leaseUntil: number };
+
+/** Takes up to `limit` due jobs of a queue, or of one lane of it, oldest first, under a lease. */
+export function claimDue(tx: Tx, options: Claim & { lane?: string }): Promise<JobRow[]> {
   return tx
     .updateTable("jobs")
     .set((row) => ({
@@ -21,12 +21,53 @@ export function claimDue(
         .select("id")
         .where("status", "=", "queued")
         .where("queue", "=", options.queue)
+        .$if(options.lane !== undefined, (of) => of.where("lane", "=", options.lane ?? null))
         .where("run_at", "<=", options.now)
         .orderBy("run_at")
         .limit(options.limit),
     )
     .returningAll()
     .execute();
+}
+
+/** When the next job of a lane is due. */
+export type Lane = { lane: string; run_at: number };
+
+/** The lanes of a queue in which a job waits; two seeks in the index for each, however many jobs there are. */
+export async function nextInLanes(reader: Reader, queue: string): Promise<Lane[]> {
+  const { rows } = await sql<Lane>`
+    with recursive lanes(lane) as (
+      select min(lane) from jobs where status = 'queued' and queue = ${queue} and lane is not null
+      union all
+      select (select min(lane) from jobs where status = 'queued' and queue = ${queue} and jobs.lane > lanes.lane)
+      from lanes where lanes.lane is not null
+    )
+    select lane, (
+      select min(run_at) from jobs where status = 'queued' and queue = ${queue} and jobs.lane = lanes.lane
+    ) as run_at
+    from lanes where lane is not null
+  `.execute(reader);
+  return rows;
+}
+
+/** As `claimDue`, at most `laneSlots` of a lane at a time; a lane with little under way comes before one with much. */
+export async function claimFairly(
+  tx: Tx,
+  options: Claim & { laneSlots: number; busyIn: (lane: string) => number },
+): Promise<JobRow[]> {
+  const { laneSlots, busyIn, ...claim } = options;
+  const lanes = (await nextInLanes(tx, claim.queue))
+    .filter(({ run_at }) => run_at <= claim.now)
+    .map(({ lane, run_at }) => ({ lane, run_at, busy: busyIn(lane) }))
+    .filter(({ busy }) => busy < laneSlots)
+    .sort((a, b) => a.busy - b.busy || a.run_at - b.run_at);
+  const rows: JobRow[] = [];
+  for (const { lane, busy } of lanes) {
+    const limit = Math.min(laneSlots - busy, claim.limit - rows.length);
+    if (limit <= 0) break;
+    rows.push(...(await claimDue(tx, { ...claim, lane, limit })));
+  }
+  return rows;
 }
 
 /** @returns whether the lease was still held */
@@ -189,7 +230,7 @@ export function findLive<P>(reader: Reader, job: JobType<P>, subject?: string): 
 }
 
 /** Takes back what is queued or runs of this kind about this subject; what was claimed ends without a record. */
-export async function removeLive<P>(tx: Tx, job: JobType<P>, subject: string): Promise<void> {
+export async function removeLive(tx: Tx, job: Pick<JobType<never>, "name">, subject: string): Promise<void> {
   await tx
     .deleteFrom("jobs")
     .where("name", "=", job.name)

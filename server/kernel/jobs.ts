@@ -10,6 +10,8 @@ export type JobRow = {
   payload: string;
   /** What the work is about: an id of the payload, to be searched for. Null for kinds that name none. */
   subject: string | null;
+  /** Jobs of a lane share its slots, so that one lane's work keeps nobody else's waiting. Null for kinds without lanes. */
+  lane: string | null;
   run_at: number;
   attempts: number;
   status: "queued" | "running" | "dead";
@@ -36,8 +38,13 @@ export type JobType<P> = {
   /** How many jobs of its queue run at a time; the same for every job of the queue. */
   slots: number;
   secret: boolean;
+  /** How many jobs of one lane run at a time; null for a queue without lanes. The same for every job of the queue. */
+  laneSlots: number | null;
   subjectOf(payload: P): string | null;
+  laneOf(payload: P): string | null;
 };
+
+type TextMember<P> = { [K in keyof P]: P[K] extends string ? K : never }[keyof P];
 
 const hourMs = 3_600_000;
 
@@ -50,7 +57,8 @@ const usualSlots = 4;
 
 /**
  * A kind of job. `secret` keeps the payload encrypted in the table; `queue` names whose free slots it uses, `slots` how many that
- * queue has; `subject` names the member of the payload by which the job is found again.
+ * queue has; `subject` names the member of the payload by which the job is found again. `lane` divides the queue by a member of the
+ * payload: at most `slots` jobs of each value run at a time, and those with the fewest running come first.
  * A handler runs at least once, so everything that it does before its commit must be repeatable.
  */
 export function defineJob<P>(options: {
@@ -61,9 +69,10 @@ export function defineJob<P>(options: {
   queue?: string;
   slots?: number;
   secret?: boolean;
-  subject?: { [K in keyof P]: P[K] extends string ? K : never }[keyof P];
+  subject?: TextMember<P>;
+  lane?: { by: TextMember<P>; slots: number };
 }): JobType<P> {
-  const { subject } = options;
+  const { subject, lane } = options;
   return {
     name: options.name,
     payload: options.payload,
@@ -72,7 +81,9 @@ export function defineJob<P>(options: {
     queue: options.queue ?? "default",
     slots: options.slots ?? usualSlots,
     secret: options.secret ?? false,
+    laneSlots: lane?.slots ?? null,
     subjectOf: (payload) => (subject === undefined ? null : String(payload[subject])),
+    laneOf: (payload) => (lane === undefined ? null : String(payload[lane.by])),
   };
 }
 
@@ -120,6 +131,7 @@ export async function enqueue<P>(
     queue: options.queue ?? job.queue,
     payload: job.secret ? scope.seal(text, payloadContext(job.name)) : text,
     subject: job.subjectOf(payload),
+    lane: job.laneOf(payload),
     run_at: options.runAt ?? now,
     attempts: 0,
     status: "queued",

@@ -28,8 +28,10 @@ export type OutboundRequest = {
   body?: string | Uint8Array;
   /** Milliseconds from the look-up of the name to the last byte of the answer. */
   timeoutMs: number;
-  /** Largest answer that is taken. */
+  /** Largest answer that is taken; a larger one fails. */
   maxBytes: number;
+  /** Instead, what is behind `maxBytes` is left unread. */
+  cut?: boolean;
   /** PEM of an authority that is trusted for this call besides the usual ones. */
   ca?: string | undefined;
 };
@@ -62,6 +64,7 @@ export type OutboundOptions = {
 /** What is published over plain HTTP because it is signed itself (RFC 5280 §8, RFC 3161 §3.4, RFC 6960). */
 const plainHttp: ReadonlySet<string> = new Set(["tsa", "crl", "ocsp", "aia"]);
 const connectTimeoutMs = 10_000;
+const gap = "this appliance calls only what SIGNET_OUTBOUND_ALLOW names";
 
 type Target = { url: URL; hostname: string; port: number; addresses: string[]; private: boolean };
 
@@ -80,13 +83,16 @@ export function openOutbound(options: OutboundOptions = {}): Outbound {
     const url = URL.parse(text);
     if (url === null || (url.protocol !== "https:" && url.protocol !== "http:")) throw refused("it is no HTTP URL");
     if (url.username !== "" || url.password !== "") throw refused("it names a user");
-    if (options.airGap === true) throw refused("this appliance makes no outgoing calls");
     // URL has turned decimal, octal and hexadecimal hosts into dotted IPv4 by now.
     const hostname = url.hostname.replace(/^\[|\]$/g, "");
     const port = url.port === "" ? (url.protocol === "https:" ? 443 : 80) : Number(url.port);
+    const airGap = options.airGap === true;
+    // Not even its name is looked up where no entry could allow it.
+    if (airGap && !allow.some((entry) => entry.purpose === purpose && entry.port === port)) throw refused(gap);
     const addresses = isIP(hostname) !== 0 ? [hostname] : await resolve(hostname);
     const verdicts = addresses.map((address) => mayConnect(allow, { purpose, address, port }));
     if (verdicts.includes("refused")) throw refused("its address is not public");
+    if (airGap && verdicts.includes("public")) throw refused(gap);
     const isPrivate = verdicts.includes("private");
     if (url.protocol === "http:" && !plainHttp.has(purpose) && !isPrivate) throw refused("it is not https");
     return { url, hostname, port, addresses, private: isPrivate };
@@ -145,7 +151,7 @@ export function openOutbound(options: OutboundOptions = {}): Outbound {
         if (status >= 300 && status < 400 && status !== 304) {
           throw new OutboundError("redirect", "the answer is a redirect, which is not followed", { status });
         }
-        const body = await readAtMost(answer.body, request.maxBytes, status);
+        const body = await readAtMost(answer.body, request, status);
         return { status, headers, body, privateTarget: target.private };
       } catch (error) {
         throw asOutboundError(error, signal);
@@ -250,10 +256,19 @@ async function tunnel(proxy: string, { host, port }: Peer, signal: AbortSignal):
   }
 }
 
-async function readAtMost(body: AsyncIterable<Uint8Array>, maxBytes: number, status: number): Promise<Uint8Array> {
+async function readAtMost(
+  body: AsyncIterable<Uint8Array>,
+  { maxBytes, cut }: OutboundRequest,
+  status: number,
+): Promise<Uint8Array> {
   const answer = new Gathering();
   for await (const part of body) {
-    if (answer.size + part.length > maxBytes)
+    const room = maxBytes - answer.size;
+    if (part.length > room && cut === true) {
+      answer.add(part.subarray(0, room));
+      break;
+    }
+    if (part.length > room)
       throw new OutboundError("too-large", `the answer is larger than ${maxBytes} bytes`, { status });
     answer.add(part);
   }

@@ -42,6 +42,8 @@ import * as lostReminders from "./0062-lost-reminders.ts";
 import * as certificateLookup from "./0064-certificate-lookup.ts";
 import * as consentTexts from "./0065-consent-texts.ts";
 import * as jobSubjects from "./0066-job-subjects.ts";
+import * as jobLanes from "./0067-job-lanes.ts";
+import * as webhooks from "./0068-webhooks.ts";
 
 /** Every step of the schema in its order. Named one by one, so that a bundle holds them all; a step that was released never changes. */
 export const migrations: readonly Migration[] = [
@@ -88,4 +90,6 @@ export const migrations: readonly Migration[] = [
   { name: "0064-certificate-lookup", up: certificateLookup.up },
   { name: "0065-consent-texts", up: consentTexts.up },
   { name: "0066-job-subjects", up: jobSubjects.up },
+  { name: "0067-job-lanes", up: jobLanes.up },
+  { name: "0068-webhooks", up: webhooks.up },
 ];

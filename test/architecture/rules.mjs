@@ -27,6 +27,7 @@ export const edges = {
   retention: ["identity", "envelopes"],
   signing: ["identity", "templates", "mail", "envelopes"],
   viewers: ["identity", "mail", "envelopes"],
+  webhooks: ["identity", "mail", "envelopes"],
   evidence: ["operators", "identity", "keys", "health", "mail", "envelopes", "retention", "signing"],
   tls: ["operators", "keys", "health"],
   backup: ["operators", "health", "evidence"],

@@ -72,6 +72,14 @@ export const personal: MailContent[] = [
     by: "Olive",
     at: "2026-12-01T12:00:00.000Z",
   })),
+  ...[410, null].map((statusCode) => ({
+    kind: "webhook_failing" as const,
+    organizationName: "Example Ltd",
+    url: "https://crm.example.com/hooks",
+    since: "2026-12-01T12:00:00.000Z",
+    statusCode,
+    link: "https://x.example/",
+  })),
   ...(["owner", "admin", "member"] as const).map((role) => ({
     kind: "invitation" as const,
     organizationName: "Example Ltd",

@@ -16,7 +16,7 @@ export { showingDelay } from "./delay.ts";
 export type { AuditObserver } from "./observers.ts";
 export { ownedEnvelope } from "./owned.ts";
 export { type Plan, plans } from "./plan.ts";
-export { lastingWarnings, presentRecipient } from "./present.ts";
+export { lastingWarnings, presentListed, presentRecipient, valuesOf } from "./present.ts";
 export {
   completeRecipient,
   declineRecipient,

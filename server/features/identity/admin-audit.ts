@@ -28,6 +28,12 @@ export const adminActions = [
   "envelope.released",
   "envelope.documents_deleted",
   "retention.changed",
+  "webhook.created",
+  "webhook.updated",
+  "webhook.deleted",
+  "webhook.secret_revealed",
+  "webhook.secret_rotated",
+  "webhook.replayed",
 ] as const;
 export type AdminAction = (typeof adminActions)[number];
 

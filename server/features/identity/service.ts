@@ -10,6 +10,7 @@ import { recordAdminAct } from "./admin-audit.ts";
 import { keysChanged } from "./authenticate.ts";
 import { type ApiKey, type ApiKeyCreated, type CreateApiKey, passwordLength } from "./contract.ts";
 import { hashPassword } from "./password.ts";
+import type { Person } from "./people.ts";
 import { presentApiKey } from "./present.ts";
 import { requireStanding } from "./standing.ts";
 import * as store from "./store.ts";
@@ -249,6 +250,11 @@ export async function organizationById(reader: Reader, id: string): Promise<stor
 
 export async function allOrganizations(reader: Reader): Promise<store.OrganizationRow[]> {
   return await store.listOrganizations(reader);
+}
+
+/** Owners of the organization, by the age of their accounts. */
+export async function ownersOf(reader: Reader, organization: string): Promise<Person[]> {
+  return (await store.listMembers(reader, organization)).filter(({ role }) => role === "owner");
 }
 
 /** Whether the address belongs to a member: test mode sends mail to nobody else. */

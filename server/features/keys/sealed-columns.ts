@@ -41,5 +41,17 @@ export const sealedColumns: readonly SealedColumn[] = [
     context: (row) => `idempotency:${of(row, "key")}`,
   },
   { table: "acme", column: "secrets", key: ["id"], context: (row) => `acme.secrets:${of(row, "id")}` },
+  {
+    table: "webhook_endpoints",
+    column: "secret",
+    key: ["id"],
+    context: (row) => `webhook_endpoints.secret:${of(row, "id")}`,
+  },
+  {
+    table: "webhook_endpoints",
+    column: "previous_secret",
+    key: ["id"],
+    context: (row) => `webhook_endpoints.previous_secret:${of(row, "id")}`,
+  },
   { table: "master_key_proof", column: "sealed", key: ["id"], context: () => "master_key_proof" },
 ];

@@ -78,6 +78,16 @@ export const MailContent = z.discriminatedUnion("kind", [
     by: z.string(),
     at: TsSchema,
   }),
+  /** To an owner: an endpoint has taken nothing for a day. */
+  z.object({
+    kind: z.literal("webhook_failing"),
+    organizationName: z.string(),
+    url: z.string(),
+    since: TsSchema,
+    /** Of the last answer; null without one. */
+    statusCode: z.int().nullable(),
+    link,
+  }),
   z.object({
     kind: z.literal("invitation"),
     organizationName: z.string(),

@@ -53,7 +53,8 @@ function namesOf(content: MailContent): Record<string, string> {
   if (content.kind === "invitation")
     return { organization: oneLine(content.organizationName), by: oneLine(content.invitedBy) };
   if (content.kind === "anchor_witness") return { sequence: String(content.sequence) };
-  if (content.kind === "member_promoted") return { organization: oneLine(content.organizationName) };
+  if (content.kind === "member_promoted" || content.kind === "webhook_failing")
+    return { organization: oneLine(content.organizationName) };
   return "title" in content ? { title: oneLine(content.title) } : {};
 }
 

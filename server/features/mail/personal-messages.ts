@@ -11,6 +11,7 @@ const kinds = [
   "account_exists",
   "security_notice",
   "member_promoted",
+  "webhook_failing",
   "anchor_witness",
 ] as const;
 type PersonalContent = Extract<MailContent, { kind: (typeof kinds)[number] }>;
@@ -70,6 +71,18 @@ export function personalMessage(
         ],
         notes: [t("member_promoted.help")],
       };
+    case "webhook_failing": {
+      const { url, statusCode } = content;
+      const last =
+        statusCode === null
+          ? t("webhook_failing.unanswered")
+          : t("webhook_failing.answered", { status: String(statusCode) });
+      return {
+        paragraphs: [t("webhook_failing.body", { url, date: dateOf(content.since) }), last],
+        button: { label: t("webhook_failing.button"), url: content.link },
+        notes: [t("webhook_failing.help")],
+      };
+    }
   }
 }
 

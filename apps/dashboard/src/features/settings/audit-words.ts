@@ -44,6 +44,12 @@ export function sentenceOf({ action, data }: Pick<AdminAuditEntry, "action" | "d
     "envelope.released": () => t("audit.act.envelopeReleased"),
     "envelope.documents_deleted": () => t("audit.act.documentsDeleted", { count: Days.parse(data.keepDays) ?? 0 }),
     "retention.changed": () => t("audit.act.retentionChanged"),
+    "webhook.created": () => t("audit.act.webhookCreated", { url: text("url") }),
+    "webhook.updated": () => t("audit.act.webhookUpdated", { url: text("url") }),
+    "webhook.deleted": () => t("audit.act.webhookDeleted", { url: text("url") }),
+    "webhook.secret_revealed": () => t("audit.act.webhookRevealed", { url: text("url") }),
+    "webhook.secret_rotated": () => t("audit.act.webhookRotated", { url: text("url") }),
+    "webhook.replayed": () => t("audit.act.webhookReplayed", { url: text("url"), count: Days.parse(data.events) ?? 0 }),
   };
   const known = Object.entries(sentences).find(([name]) => name === action);
   return known ? known[1]() : t("audit.act.other", { action });

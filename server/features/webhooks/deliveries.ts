@@ -1,0 +1,208 @@
+import { toTs } from "../../kernel/clock.ts";
+import { decodeCursor, type Page, pageOf } from "../../kernel/cursor.ts";
+import type { Tx } from "../../kernel/db.ts";
+import type { Deps } from "../../kernel/deps.ts";
+import { AppError, invalid, notFound } from "../../kernel/errors.ts";
+import { newId } from "../../kernel/ids.ts";
+import { enqueue } from "../../kernel/jobs.ts";
+import type { Remember } from "../../kernel/request.ts";
+import type { Actor } from "../../kernel/wire.ts";
+import { recordAdminAct } from "../identity/service.ts";
+import type { DeliveryStatus, DeliveryTrigger, WebhookDelivery } from "./contract.ts";
+import { bodyOfTest } from "./events.ts";
+import { deliverEvent, replayPage } from "./jobs.ts";
+import { presentDelivery } from "./present.ts";
+import { horizonMs } from "./schedule.ts";
+import * as store from "./store.ts";
+import type { DeliveryRow, EndpointRow, EventRow } from "./tables.ts";
+
+type Addressed = { endpoint: EndpointRow; event: Pick<EventRow, "id" | "type"> };
+
+/** Queues a first attempt for each, in the transaction of its cause; for a paused endpoint it waits for that to be resumed. */
+export async function queueDeliveries(
+  tx: Tx,
+  deps: Pick<Deps, "clock">,
+  addressed: readonly Addressed[],
+  trigger: Exclude<DeliveryTrigger, "retry">,
+): Promise<DeliveryRow[]> {
+  if (addressed.length === 0) return [];
+  const now = deps.clock.now();
+  const rows = addressed.map(({ endpoint, event }): DeliveryRow => {
+    const fresh = { attempt: 1, trigger, at: now, createdAt: now, until: now + horizonMs };
+    return newDelivery({ endpoint: endpoint.id, url: endpoint.url, event: event.id, type: event.type }, fresh);
+  });
+  await store.insertDeliveries(tx, rows);
+  for (const [index, { endpoint }] of addressed.entries()) {
+    const row = rows[index];
+    if (row !== undefined && endpoint.enabled === 1) await enqueueAttempt(tx, row, now);
+  }
+  return rows;
+}
+
+/** An attempt to be made at `at`. Times are milliseconds since the epoch. */
+export function newDelivery(
+  of: { endpoint: string; url: string; event: string; type: EventRow["type"] },
+  plan: { attempt: number; trigger: DeliveryTrigger; at: number; createdAt: number; until: number },
+): DeliveryRow {
+  return {
+    id: newId("dlv"),
+    endpoint: of.endpoint,
+    event: of.event,
+    event_type: of.type,
+    attempt: plan.attempt,
+    trigger: plan.trigger,
+    status: "pending",
+    status_code: null,
+    error_code: null,
+    error_message: null,
+    duration_ms: null,
+    url: of.url,
+    response_body: null,
+    created_at: toTs(plan.createdAt),
+    sent_at: null,
+    next_attempt_at: toTs(plan.at),
+    final: 0,
+    until: toTs(plan.until),
+  };
+}
+
+/** One job an attempt: resuming an endpoint queues those that wait, and some of them may be queued still. */
+export async function enqueueAttempt(tx: Tx, { id, endpoint }: DeliveryRow, runAt: number): Promise<void> {
+  await enqueue(tx, deliverEvent, { delivery: id, endpoint }, { runAt, dedupeKey: `webhooks.deliver:${id}` });
+}
+
+const atOnce = 500;
+
+/** Queues what waited while the endpoint was paused, and gives up what waited too long. */
+export async function releaseHeld(tx: Tx, deps: Pick<Deps, "clock">, endpoint: string): Promise<void> {
+  const now = deps.clock.now();
+  await store.giveUpHeld(tx, endpoint, toTs(now));
+  let after = "";
+  for (;;) {
+    const rows = await store.listPending(tx, endpoint, { after, limit: atOnce });
+    for (const row of rows) await enqueueAttempt(tx, row, Math.max(now, Date.parse(row.next_attempt_at ?? "") || now));
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < atOnce) return;
+    after = last.id;
+  }
+}
+
+/** One page, newest first. @throws AppError validation-failed for a cursor that is not ours */
+export async function listDeliveries(
+  deps: Deps,
+  endpoint: string,
+  query: { limit: number; cursor?: string | undefined; status?: DeliveryStatus | undefined },
+): Promise<Page<WebhookDelivery>> {
+  const list = `webhook-deliveries:${endpoint}`;
+  const { status, limit, cursor } = query;
+  const before = cursor === undefined ? undefined : decodeCursor(deps.secrets, list, cursor);
+  const rows = await store.listDeliveries(deps.db.read, endpoint, { status, before, limit: limit + 1 });
+  return pageOf(deps.secrets, list, rows, limit, (row) => ({ t: row.created_at, id: row.id }), presentDelivery);
+}
+
+/** @throws AppError endpoint-disabled while it is paused */
+export async function sendTest(deps: Deps, { id }: EndpointRow): Promise<WebhookDelivery> {
+  return await deps.db.tx(async (tx) => {
+    const endpoint = await requireEnabled(tx, id);
+    const { organization, test_mode } = endpoint;
+    const event = { id: newId("evt"), type: "webhook.test" as const };
+    const created_at = deps.clock.ts();
+    const body = bodyOfTest(endpoint, event.id, created_at);
+    await store.insertEvents(tx, [{ ...event, organization, test_mode, envelope: null, body, created_at }]);
+    return await queueOne(tx, deps, { endpoint, event }, "test");
+  });
+}
+
+async function requireEnabled(tx: Tx, id: string): Promise<EndpointRow> {
+  const endpoint = await store.findEndpoint(tx, id);
+  if (endpoint === undefined) throw notFound("The webhook endpoint");
+  if (endpoint.enabled === 0)
+    throw new AppError("endpoint-disabled", { detail: "The endpoint is paused: resume it first." });
+  return endpoint;
+}
+
+async function queueOne(
+  tx: Tx,
+  deps: Pick<Deps, "clock">,
+  addressed: Addressed,
+  trigger: "test" | "redeliver",
+): Promise<WebhookDelivery> {
+  const [row] = await queueDeliveries(tx, deps, [addressed], trigger);
+  if (row === undefined) throw new Error("nothing was queued");
+  return presentDelivery(row);
+}
+
+/**
+ * Sends an event to an endpoint again, whatever types that one asks for, with a fresh schedule.
+ * @throws AppError validation-failed for an endpoint that is unknown, mode-mismatch, endpoint-disabled
+ */
+export async function redeliver(
+  deps: Deps,
+  event: EventRow,
+  to: string,
+  owner: store.Owner,
+  remember: Remember | null,
+): Promise<WebhookDelivery> {
+  return await deps.db.tx(async (tx) => {
+    const found = await store.findOwnEndpoint(tx, to, owner);
+    if (found === undefined) {
+      throw invalid([{ pointer: "#/endpoint", code: "reference", detail: "There is no such webhook endpoint." }]);
+    }
+    if (found.test_mode !== event.test_mode) {
+      throw new AppError("mode-mismatch", { detail: "The event and the endpoint belong to different modes." });
+    }
+    const delivery = await queueOne(tx, deps, { endpoint: await requireEnabled(tx, to), event }, "redeliver");
+    await remember?.(tx, { status: 202, body: delivery });
+    return delivery;
+  });
+}
+
+/**
+ * Sends the events since a moment again, those of the types that the endpoint asks for.
+ * @returns how many
+ * @throws AppError endpoint-disabled
+ */
+export async function replay(
+  deps: Deps,
+  { actor, ip }: { actor: Actor; ip: string | null },
+  { id, organization }: EndpointRow,
+  since: string,
+): Promise<number> {
+  return await deps.db.tx(async (tx) => {
+    const endpoint = await requireEnabled(tx, id);
+    const until = deps.clock.ts();
+    const after = { at: toTs(Date.parse(since)), id: "" };
+    const events = await store.countEvents(tx, endpoint, spanOf(endpoint, after, until));
+    if (events > 0) await enqueue(tx, replayPage, { endpoint: id, until, after });
+    const data = { url: endpoint.url, since: after.at, events };
+    await recordAdminAct(tx, deps, organization, { actor, ip, action: "webhook.replayed", target: id, data });
+    return events;
+  });
+}
+
+function spanOf({ events }: EndpointRow, after: { at: string; id: string }, until: string): store.Span {
+  return { after: { t: after.at, id: after.id }, until, types: JSON.parse(events) };
+}
+
+const replayedAtOnce = 200;
+
+/** One page of a replay, and the job for the next one. */
+export async function queueReplayed(
+  tx: Tx,
+  deps: Pick<Deps, "clock">,
+  page: { endpoint: string; until: string; after: { at: string; id: string } },
+): Promise<void> {
+  const endpoint = await store.findEndpoint(tx, page.endpoint);
+  if (endpoint === undefined) return;
+  const span = spanOf(endpoint, page.after, page.until);
+  const events = await store.listEvents(tx, endpoint, span, replayedAtOnce);
+  await queueDeliveries(
+    tx,
+    deps,
+    events.map((event) => ({ endpoint, event })),
+    "redeliver",
+  );
+  const last = events.at(-1);
+  if (last === undefined || events.length < replayedAtOnce) return;
+  await enqueue(tx, replayPage, { ...page, after: { at: last.created_at, id: last.id } });
+}
