@@ -1,8 +1,8 @@
-/** Does it at the first call and gives the same to every later one, a failure too. */
-export function once<T>(make: () => Promise<T>): () => Promise<T> {
-  let made: Promise<T> | undefined;
+/** Does it at the first call and gives the same to every later one, of a promise its failure too. */
+export function once<T>(make: () => T): () => T {
+  let made: { value: T } | undefined;
   return () => {
-    made ??= make();
-    return made;
+    made ??= { value: make() };
+    return made.value;
   };
 }

@@ -1,12 +1,13 @@
 import { lookup as systemLookup } from "node:dns/promises";
-import { once } from "node:events";
+import { once as onceOf } from "node:events";
 import { readFileSync } from "node:fs";
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { connect as connectTcp, isIP, type Socket } from "node:net";
-import { connect as connectTls, getCACertificates } from "node:tls";
+import { connect as connectTls, createSecureContext, getCACertificates, type SecureContext } from "node:tls";
 import type { buildConnector, Dispatcher } from "undici";
 import { mayConnect, parseAllowEntry } from "./address-guard.ts";
 import { Gathering } from "./gathering.ts";
+import { once } from "./once.ts";
 
 export type OutboundErrorCode = "url-not-allowed" | "dns" | "connect" | "tls" | "timeout" | "redirect" | "too-large";
 
@@ -78,6 +79,8 @@ export function openOutbound(options: OutboundOptions = {}): Outbound {
   const allow = (options.allow ?? []).map(parseAllowEntry);
   const lookup = options.lookup ?? ((hostname: string) => systemLookup(hostname, { all: true, order: "verbatim" }));
   const ca = options.caFile === undefined ? undefined : trustedAuthorities(options.caFile);
+  // Reading some 150 certificates takes longer than a handshake: once for all calls.
+  const usual = once(() => (ca === undefined ? undefined : createSecureContext({ ca })));
 
   async function aim(purpose: string, text: string): Promise<Target> {
     const url = URL.parse(text);
@@ -110,7 +113,8 @@ export function openOutbound(options: OutboundOptions = {}): Outbound {
 
   /** Connects to the addresses that were checked, in turn, and to nothing else: the name is not looked up again. */
   function connectorTo(target: Target, request: OutboundRequest, signal: AbortSignal): buildConnector.connector {
-    const trusted = request.ca === undefined ? ca : [...(ca ?? getCACertificates()), request.ca];
+    const trusted =
+      request.ca === undefined ? usual() : createSecureContext({ ca: [...(ca ?? getCACertificates()), request.ca] });
     const open = async () => {
       let failure: unknown;
       for (const address of target.addresses) {
@@ -193,13 +197,18 @@ function dial(peer: Peer, signal: AbortSignal): Promise<Socket> {
 }
 
 /** @param hostname what the certificate must hold; a name goes into SNI, too */
-async function secured(socket: Socket, hostname: string, signal: AbortSignal, ca?: string[]): Promise<Socket> {
+async function secured(
+  socket: Socket,
+  hostname: string,
+  signal: AbortSignal,
+  trusted?: SecureContext,
+): Promise<Socket> {
   const over = connectTls({
     socket,
     host: hostname,
     ...(isIP(hostname) === 0 ? { servername: hostname } : {}),
     ALPNProtocols: ["http/1.1"],
-    ...(ca === undefined ? {} : { ca }),
+    ...(trusted === undefined ? {} : { secureContext: trusted }),
   });
   try {
     return await opened(over, "secureConnect", signal);
@@ -215,7 +224,7 @@ async function opened(socket: Socket, event: "connect" | "secureConnect", signal
   socket.on("error", () => undefined);
   const late = AbortSignal.timeout(connectTimeoutMs);
   try {
-    await once(socket, event, { signal: AbortSignal.any([signal, late]) });
+    await onceOf(socket, event, { signal: AbortSignal.any([signal, late]) });
     return socket;
   } catch (error) {
     socket.destroy();
@@ -243,7 +252,7 @@ async function tunnel(proxy: string, { host, port }: Peer, signal: AbortSignal):
     headers: { host: authority, ...(username === "" ? {} : { "proxy-authorization": `Basic ${credentials}` }) },
   });
   try {
-    const answered = once(asking, "connect", { signal });
+    const answered = onceOf(asking, "connect", { signal });
     asking.end();
     const [answer]: IncomingMessage[] = await answered;
     if (answer?.statusCode !== 200) throw new OutboundError("connect", `the proxy answered ${answer?.statusCode}`);

@@ -12,7 +12,7 @@ import { recordAdminAct } from "../identity/service.ts";
 import type { CreateWebhookEndpoint, UpdateWebhookEndpoint, WebhookEndpoint } from "./contract.ts";
 import { releaseHeld } from "./deliveries.ts";
 import { deliverEvent, replayPage, reportFailing } from "./jobs.ts";
-import { presentEndpoint } from "./present.ts";
+import { presentEndpoint, stillSigning } from "./present.ts";
 import { newSealedSecret, openSecret, sealSecret } from "./secrets.ts";
 import * as store from "./store.ts";
 import type { EndpointRow } from "./tables.ts";
@@ -37,8 +37,8 @@ export async function withHealth(
   reader: Reader,
   row: EndpointRow,
 ): Promise<WebhookEndpoint> {
-  const since = toTs(deps.clock.now() - dayMs);
-  return presentEndpoint(row, await store.countSent(reader, row.id, since));
+  const now = deps.clock.now();
+  return presentEndpoint(row, await store.countSent(reader, row.id, toTs(now - dayMs)), toTs(now));
 }
 
 /** One page, newest first. */
@@ -120,7 +120,7 @@ export async function createEndpoint(
     await store.insertEndpoint(tx, row);
     const data = { url: row.url, testMode, events: input.events ?? [] };
     await recordAdminAct(tx, deps, organization, { actor, ip, action: "webhook.created", target: id, data });
-    const created = { ...presentEndpoint(row, { succeeded: 0, failed: 0 }), secret };
+    const created = { ...presentEndpoint(row, { succeeded: 0, failed: 0 }, now), secret };
     await remember?.(tx, { status: 201, body: created });
     return created;
   });
@@ -186,7 +186,7 @@ export async function revealSecret(deps: Deps, { caller, ip }: By, { id }: Endpo
       target: id,
       data: { url: row.url },
     });
-    return { secret: openSecret(deps, row), previousSecretExpiresAt: row.previous_expires_at };
+    return { secret: openSecret(deps, row), previousSecretExpiresAt: stillSigning(row, deps.clock.ts()) };
   });
 }
 

@@ -1,10 +1,15 @@
+import type { Ts } from "../../kernel/clock.ts";
 import type { WebhookDelivery, WebhookEndpoint } from "./contract.ts";
 import type { DeliveryRow, EndpointRow } from "./tables.ts";
 
 /** Rows outward. */
 
 /** @param sent attempts of the last 24 hours */
-export function presentEndpoint(row: EndpointRow, sent: { succeeded: number; failed: number }): WebhookEndpoint {
+export function presentEndpoint(
+  row: EndpointRow,
+  sent: { succeeded: number; failed: number },
+  now: Ts,
+): WebhookEndpoint {
   const attempts = sent.succeeded + sent.failed;
   return {
     id: row.id,
@@ -22,10 +27,15 @@ export function presentEndpoint(row: EndpointRow, sent: { succeeded: number; fai
       failingSince: row.failing_since,
     },
     secretRotatedAt: row.rotated_at,
-    previousSecretExpiresAt: row.previous_expires_at,
+    previousSecretExpiresAt: stillSigning(row, now),
     createdAt: row.created_at,
     updatedAt: row.updated_at,
   };
+}
+
+/** Until when the secret before signs too; null when it does not. */
+export function stillSigning({ previous_expires_at: expires }: EndpointRow, now: Ts): Ts | null {
+  return expires !== null && expires > now ? expires : null;
 }
 
 export function presentDelivery(row: DeliveryRow): WebhookDelivery {
