@@ -62,7 +62,15 @@ async function persist<T>(appliance: CrashingAppliance, step: () => Promise<T>):
 /** Sends one envelope and has both people sign it; returns its id when it is sealed. Each step is repeated until it is done. */
 export async function persistentJob(
   appliance: CrashingAppliance,
-  options: { url: string; key: string; template: string; folder: string; number: number },
+  options: {
+    url: string;
+    key: string;
+    template: string;
+    folder: string;
+    number: number;
+    /** Is told as soon as there is an envelope. */
+    created?: (envelope: string) => void;
+  },
 ): Promise<string> {
   const { url, key, template, folder, number } = options;
   const client = createClient(url, key);
@@ -70,6 +78,7 @@ export async function persistentJob(
   const envelope = await persist(appliance, () =>
     sendEnvelope(client, template, { title, externalId: `crash-${number}`, dedupeOn: "external_id" }),
   );
+  options.created?.(envelope.id);
   for (const person of people) {
     const mailbox = async () => (await readOutbox(folder)).filter((mail) => mail.envelopeTitle.includes(title));
     const token = await persist(appliance, async () => {

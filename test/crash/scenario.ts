@@ -3,18 +3,22 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import type { z } from "zod";
 import { createClient } from "../../server/commands/demo/client.ts";
 import { publishTemplate } from "../../server/commands/demo/main-job.ts";
 import { loadConfig } from "../../server/config.ts";
-import { AuditTrail } from "../../server/features/envelopes/audit-contract.ts";
+import { AuditEntry, AuditTrail } from "../../server/features/envelopes/audit-contract.ts";
 import { fsck } from "../../server/features/evidence/fsck/fsck.ts";
 import { createApiKey, createOrganization } from "../../server/features/identity/service.ts";
 import { ensureKeys } from "../../server/features/keys/service.ts";
 import { listMail } from "../../server/features/mail/service.ts";
+import { eventSchemas, WebhookEndpoint } from "../../server/features/webhooks/contract.ts";
 import { createLog } from "../../server/kernel/log.ts";
 import { permissions } from "../../server/kernel/wire.ts";
 import { openDeps } from "../../server/open-deps.ts";
 import { CrashingAppliance } from "../harness/crashing-appliance.ts";
+import { streamed } from "../harness/envelopes.ts";
+import { allowing, type Received, startReceiver } from "../harness/webhook-receiver.ts";
 import { persistentJob, readOutbox } from "./persistent-job.ts";
 
 const fixture = path.resolve(import.meta.dirname, "../fixtures/pdf/lecture.pdf");
@@ -64,18 +68,24 @@ export async function crashScenario(options: {
   const config = loadConfig(env);
   const log = createLog("silent");
   const key = await prepare(config, log);
-  const appliance = new CrashingAppliance(folder, port, {}, true);
+  const receiver = await startReceiver();
+  const appliance = new CrashingAppliance(folder, port, allowing(receiver), true);
   const url = `http://127.0.0.1:${port}`;
   const random = seeded(options.seed);
   const report: CrashReport = { planned: [], randomKills: 0, envelopes: [], problems: [] };
+  const followed = new Map<string, Promise<Trail["data"]>>();
   let number = 0;
   try {
     await appliance.start();
     const client = createClient(url, key);
+    await client.json(WebhookEndpoint, "/v1/webhook-endpoints", { json: { url: receiver.url } });
     const { template } = await publishTemplate(client, await readFile(fixture), "none");
     const job = async () => {
       number++;
-      report.envelopes.push(await persistentJob(appliance, { url, key, template: template.id, folder, number }));
+      const created = (id: string) => void followed.set(id, followStream(appliance, `${url}/v1/envelopes/${id}`, key));
+      report.envelopes.push(
+        await persistentJob(appliance, { url, key, template: template.id, folder, number, created }),
+      );
     };
     await appliance.arm({ record: true });
     const started = performance.now();
@@ -101,9 +111,14 @@ export async function crashScenario(options: {
       options.say?.(`random kill ${i + 1}`);
     }
     await quiet(folder, config, log);
-    for (const id of report.envelopes) report.problems.push(...(await examineTrail(createClient(url, key), id)));
+    for (const id of report.envelopes) {
+      const trail = await client.json(AuditTrail, `/v1/envelopes/${id}/events`);
+      report.problems.push(...examineTrail(trail, id), ...examineEvents(trail, id, receiver.received));
+      report.problems.push(...examineStream(trail, id, (await followed.get(id)) ?? []));
+    }
   } finally {
     await appliance.stop();
+    await receiver.stop();
   }
   report.problems.push(...appliance.crashes);
   report.problems.push(...(await examineFolder(config, log, report.envelopes.length)));
@@ -171,8 +186,47 @@ async function quiet(_folder: string, config: Config, log: Log): Promise<void> {
 
 const once = ["envelope.created", "envelope.ready", "envelope.completed", "envelope.sealed"];
 
-async function examineTrail(client: ReturnType<typeof createClient>, id: string): Promise<string[]> {
-  const trail = await client.json(AuditTrail, `/v1/envelopes/${id}/events`);
+type Trail = z.infer<typeof AuditTrail>;
+
+/** Reads the stream of an envelope to its end, again and again from where it broke off. */
+async function followStream(appliance: CrashingAppliance, url: string, key: string): Promise<Trail["data"]> {
+  const entries: Trail["data"] = [];
+  for (;;) {
+    await appliance.up();
+    try {
+      const headers = { authorization: `Bearer ${key}`, "last-event-id": String(entries.at(-1)?.seq ?? 0) };
+      const response = await fetch(`${url}/events/stream`, { headers });
+      if (response.status === 204) return entries;
+      if (response.status !== 200) throw new Error(`the stream answered ${response.status}`);
+      for await (const { event, data } of streamed(response)) {
+        if (event === "end") return entries;
+        if (data !== undefined) entries.push(AuditEntry.parse(JSON.parse(data)));
+      }
+    } catch {
+      await delay(20);
+    }
+  }
+}
+
+function examineStream({ data }: Trail, id: string, streamed: Trail["data"]): string[] {
+  if (!streamed.some(({ type }) => type === "envelope.sealed")) return [`${id}: the stream ended before the seal`];
+  const [wanted, got] = [data.slice(0, streamed.length), streamed].map((entries) => entries.map((entry) => entry.id));
+  return JSON.stringify(wanted) === JSON.stringify(got) ? [] : [`${id}: the stream gave ${got}, the trail ${wanted}`];
+}
+
+/** Every event came at least once, each time with the same bytes. */
+function examineEvents({ data }: Trail, id: string, received: readonly Received[]): string[] {
+  return data
+    .filter(({ type }) => Object.hasOwn(eventSchemas, type))
+    .flatMap((entry) => {
+      const bodies = new Set(
+        received.flatMap(({ headers, body }) => (headers["webhook-id"] === entry.id ? [body] : [])),
+      );
+      return bodies.size === 1 ? [] : [`${id}: ${entry.type} came as ${bodies.size} different bodies`];
+    });
+}
+
+function examineTrail(trail: Trail, id: string): string[] {
   const problems: string[] = [];
   if (!trail.verification.valid) problems.push(`${id}: the chain breaks at ${trail.verification.brokenAtSeq}`);
   const types = trail.data.map(({ type }) => type);
