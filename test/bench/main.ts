@@ -4,6 +4,7 @@ import { benchApi } from "./api.ts";
 import { benchBackup } from "./backup.ts";
 import { benchCapacity } from "./capacity.ts";
 import { benchCertificate } from "./certificate.ts";
+import { benchEvents } from "./events.ts";
 import { benchFsck } from "./fsck.ts";
 import { benchMerkle } from "./merkle.ts";
 import { type BenchResult, benchSeal } from "./seal.ts";
@@ -14,7 +15,7 @@ import { benchTree } from "./tree.ts";
 import { benchUpload } from "./upload.ts";
 import { benchVerifyPage } from "./verify-page.ts";
 
-/** `npm run bench [-- seal|sealing|stamp|upload|certificate|merkle|tree|fsck|backup|api|sign-in|verify-page|capacity]`: ratios first, each of two things measured in turns in this run. */
+/** `npm run bench [-- seal|sealing|stamp|upload|certificate|merkle|tree|fsck|backup|api|sign-in|verify-page|capacity|events]`: ratios first, each of two things measured in turns in this run. */
 const all: Record<string, () => Promise<BenchResult[]>> = {
   seal: benchSeal,
   sealing: benchSealing,
@@ -29,6 +30,7 @@ const all: Record<string, () => Promise<BenchResult[]>> = {
   "sign-in": benchSignIn,
   "verify-page": benchVerifyPage,
   capacity: benchCapacity,
+  events: benchEvents,
 };
 const chosen = process.argv.slice(2).filter((name) => name in all);
 const results: BenchResult[] = [];

@@ -9,7 +9,8 @@ import forge from "node-forge";
 
 /** A real HTTPS server on this machine that takes webhooks, with a private authority. */
 
-export type Received = { headers: IncomingHttpHeaders; body: string; at: number };
+/** `at` is a moment of `performance.now()`, in milliseconds. */
+export type Received = { path: string; headers: IncomingHttpHeaders; body: string; at: number };
 export type Receiver = {
   /** `https://localhost:PORT/hooks` */
   url: string;
@@ -57,7 +58,7 @@ export async function startReceiver(): Promise<Receiver> {
     request.on("data", (part: Buffer) => parts.push(part));
     request.on("end", () => {
       const body = Buffer.concat(parts).toString("utf8");
-      receiver.received.push({ headers: request.headers, body, at: Date.now() });
+      receiver.received.push({ path: request.url ?? "", headers: request.headers, body, at: performance.now() });
       receiver.answer(request, response, body);
     });
   });
