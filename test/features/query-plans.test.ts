@@ -11,8 +11,9 @@ import { listAdminActs } from "../../server/features/identity/admin-audit.ts";
 import { sendMail } from "../../server/features/mail/jobs.ts";
 import { listMails, wipeContents } from "../../server/features/mail/store.ts";
 import * as retention from "../../server/features/retention/store.ts";
+import * as webhooks from "../../server/features/webhooks/store.ts";
 import { openDatabase, type Tables, type Tx } from "../../server/kernel/db.ts";
-import { findLive } from "../../server/kernel/job-store.ts";
+import { claimDue, findLive, nextInLanes } from "../../server/kernel/job-store.ts";
 import { runScoped } from "../../server/kernel/transaction.ts";
 
 /** What is asked over everything that is stored must find its rows by an index: no walk over a table, no sorting of it. */
@@ -85,6 +86,44 @@ const questions: Question[] = [
   ["what the plan counts", "envelopes_completed", (tx) => countCompleted(tx, "org", at).catch(() => 0)],
   ["a certificate by its hash", "audit_entries_by_certificate", (tx) => findCertificateEntry(tx, "0".repeat(64))],
   ["one that no entry names", "envelopes_by_certificate", (tx) => findSealEntryOf(tx, "0".repeat(64))],
+  ["lanes with work", "jobs_by_lane (status=? AND queue=?", (tx) => nextInLanes(tx, "webhooks")],
+  [
+    "due work of a lane",
+    "jobs_by_lane (status=? AND queue=? AND lane=? AND run_at<?)",
+    (tx) => claimDue(tx, { queue: "q", lane: "l", now: 1, limit: 1, leaseBy: "me", leaseUntil: 2 }),
+  ],
+  [
+    "endpoints",
+    "webhook_endpoints_by_mode",
+    (tx) => webhooks.listEndpoints(tx, { organization: "org", testMode: true }),
+  ],
+  [
+    "events since a moment",
+    "webhook_events_by_time (organization=? AND test_mode=? AND (created_at,id)>(?,?)",
+    (tx) =>
+      webhooks.listEvents(
+        tx,
+        { organization: "org", test_mode: 0 },
+        { after: { t: at, id: "evt" }, until: at, types: [] },
+        200,
+      ),
+  ],
+  ["events of an envelope", "webhook_events_by_envelope", (tx) => webhooks.deleteEventsOf(tx, "env")],
+  [
+    "a later page of deliveries",
+    "webhook_deliveries_by_endpoint (endpoint=? AND (created_at,id)<(?,?))",
+    (tx) => webhooks.listDeliveries(tx, "whe", { status: undefined, before: { t: at, id: "dlv" }, limit: 20 }),
+  ],
+  [
+    "deliveries of a day",
+    "webhook_deliveries_sent (endpoint=? AND sent_at>?)",
+    (tx) => webhooks.countSent(tx, "whe", at),
+  ],
+  [
+    "deliveries that wait",
+    "webhook_deliveries_pending (status=? AND endpoint=? AND id>?)",
+    (tx) => webhooks.listPending(tx, "whe", { after: "", limit: 500 }),
+  ],
   ["links that ended", "download_tokens_expiry", (tx) => evidence.deleteDownloadTokens(tx, at)],
 ];
 

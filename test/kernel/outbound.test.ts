@@ -105,8 +105,24 @@ test("refuses what does not lead to a public address, however it is written", as
   await outbound.check("tsa", "http://8.8.8.8/");
   const oneBad = openOutbound({ lookup: async () => [{ address: "8.8.8.8" }, { address: "10.0.0.1" }] });
   await expect(oneBad.check("webhook", "https://hooks.example/")).rejects.toMatchObject({ code: "url-not-allowed" });
-  const airGapped = openOutbound({ airGap: true });
-  await expect(airGapped.check("webhook", "https://8.8.8.8/")).rejects.toMatchObject({ code: "url-not-allowed" });
+});
+
+test("in air-gap mode only what an entry names is called, and no other name is looked up", async () => {
+  const asked: string[] = [];
+  const lookup = async (name: string) => {
+    asked.push(name);
+    return [{ address: name.startsWith("in") ? "10.0.0.1" : "8.8.8.8" }];
+  };
+  const outbound = openOutbound({ airGap: true, allow: ["webhook=10.0.0.0/8:443"], lookup });
+  await outbound.check("webhook", "https://inside.example/");
+  for (const [purpose, url] of [
+    ["webhook", "https://8.8.8.8/"],
+    ["webhook", "https://outside.example/"],
+    ["webhook", "https://inside.example:8443/"],
+    ["tsa", "https://inside.example/"],
+  ] as const)
+    await expect(outbound.check(purpose, url), url).rejects.toMatchObject({ code: "url-not-allowed" });
+  expect(asked).toEqual(["inside.example", "outside.example"]);
 });
 
 test("the name is looked up once per call: a second answer cannot lead inside", async () => {

@@ -1,9 +1,14 @@
 import { createHmac } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { z } from "zod";
+import { appendAudit, loadEnvelope } from "../../../server/features/envelopes/service.ts";
 import { Event, WebhookDelivery, WebhookEndpoint, WebhookSecret } from "../../../server/features/webhooks/contract.ts";
+import { queueDeliveries } from "../../../server/features/webhooks/deliveries.ts";
+import { bodyOf } from "../../../server/features/webhooks/events.ts";
 import { tidyWebhooks } from "../../../server/features/webhooks/jobs.ts";
+import { findEndpoint, insertEvents } from "../../../server/features/webhooks/store.ts";
 import { enqueue } from "../../../server/kernel/jobs.ts";
+import { systemActor } from "../../../server/kernel/wire.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
 import { movableClock } from "../../harness/clock.ts";
 import { auditOf, enter, ok, publishTemplate, refusal, send, submission } from "../../harness/scenario.ts";
@@ -26,6 +31,18 @@ afterAll(async () => {
 });
 
 const path = "/v1/webhook-endpoints";
+const trailEntry = {
+  v: 1 as const,
+  seq: 9,
+  id: "evt_LARGEST00000000000000000",
+  type: "envelope.completed" as const,
+  actor: systemActor,
+  ip: null,
+  userAgent: null,
+  data: {},
+  prevHash: "0".repeat(64),
+  hash: "0".repeat(64),
+};
 beforeEach(async () => {
   await app.jobs.idle();
   const { data } = z.object({ data: z.array(z.object({ id: z.string() })) }).parse((await ok(app, 200, path)).body);
@@ -410,6 +427,52 @@ test("a replay of many events goes page by page", async () => {
   await app.deps.db.tx(
     async (tx) => void (await tx.deleteFrom("webhook_events").where("created_at", "=", since).execute()),
   );
+});
+
+test("the largest event is delivered whole: 20 recipients with 500 full fields", async () => {
+  const { id } = await endpoint({ events: ["envelope.completed"] });
+  const { id: envelope } = await send(app, template);
+  const record = await loadEnvelope(app.deps.db.read, envelope);
+  const [first] = record?.recipients ?? [];
+  if (record === undefined || first === undefined) throw new Error("there is no envelope");
+  const words = (length: number) => "署".repeat(length);
+  const fields = Object.fromEntries(Array.from({ length: 25 }, (_, n) => [`field-${n}`, words(4000)]));
+  const recipients = Array.from({ length: 20 }, (_, n) => ({
+    ...first,
+    role: `role-${n}`,
+    values: JSON.stringify(fields),
+  }));
+  const variables = Object.fromEntries(Array.from({ length: 200 }, (_, n) => [`variable_${n}`, words(1700)]));
+  const largest = { ...record, recipients, envelope: { ...record.envelope, variables: JSON.stringify(variables) } };
+  const body = bodyOf({ ...trailEntry, envelope, at: clock.ts() }, largest);
+  expect(Buffer.byteLength(body)).toBeGreaterThan(7_000_000);
+  await app.deps.db.tx(async (tx) => {
+    const event = { id: trailEntry.id, type: "envelope.completed" as const };
+    const { organization, test_mode } = record.envelope;
+    await insertEvents(tx, [{ ...event, organization, test_mode, envelope, body, created_at: clock.ts() }]);
+    const to = await findEndpoint(tx, id);
+    if (to !== undefined) await queueDeliveries(tx, app.deps, [{ endpoint: to, event }], "event");
+  });
+  await app.jobs.idle();
+  expect(receiver.received.map((one) => one.body === body)).toEqual([true]);
+  expect(Event.parse(JSON.parse(body)).data.values?.recipients["role-19"]?.["field-24"]).toBe(words(4000));
+});
+
+test("when the documents of an envelope are deleted, its events go with what they said", async () => {
+  answering(500);
+  const { id } = await endpoint();
+  const { id: envelope } = await send(app, template);
+  expect((await deliveriesOf(id, "status=pending")).data.length).toBeGreaterThan(0);
+  const type = "envelope.documents_deleted" as const;
+  await app.deps.db.tx((tx) =>
+    appendAudit(tx, app.deps, envelope, [{ type, actor: systemActor, data: { keepDays: 1 } }]),
+  );
+  expect((await deliveriesOf(id)).data).toEqual([]);
+  const left = app.deps.db.read.selectFrom("webhook_events").select("id").where("envelope", "=", envelope).execute();
+  expect(await left).toEqual([]);
+  receiver.received.length = 0;
+  await later(80 * 3_600_000);
+  expect(receiver.received).toEqual([]);
 });
 
 test("what is old is forgotten: deliveries after 30 days, events after 90", async () => {
