@@ -30,6 +30,8 @@ export const testPrograms: Programs = {
   "/usr/bin/systemd-notify": "systemd",
   "/usr/bin/pebble": "pebble",
   "/usr/bin/cc": "gcc libc6-dev",
+  "/usr/bin/php": "php-cli",
+  "/usr/bin/python3": "python3",
 };
 
 /** Of `npm run test:long`, besides. */

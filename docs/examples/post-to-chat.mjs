@@ -1,0 +1,51 @@
+// Tells a chat channel when somebody signs: takes webhooks of Signet and posts to an incoming webhook of Slack, Mattermost, Rocket.Chat
+// or Teams.
+//   WEBHOOK_SECRET=whsec_… CHAT_URL=https://chat.example.com/hooks/… node post-to-chat.mjs
+import { createHmac, timingSafeEqual } from "node:crypto";
+import { createServer } from "node:http";
+
+const key = Buffer.from((process.env.WEBHOOK_SECRET ?? "").replace(/^whsec_/, ""), "base64");
+if (key.length === 0) throw new Error("set WEBHOOK_SECRET to the secret of the endpoint");
+const seen = new Set();
+
+function isSigned(headers, body) {
+  const { "webhook-id": id, "webhook-timestamp": timestamp, "webhook-signature": signatures = "" } = headers;
+  if (Math.abs(Date.now() / 1000 - Number(timestamp)) > 300) return false;
+  const wanted = createHmac("sha256", key).update(`${id}.${timestamp}.`).update(body).digest();
+  return signatures.split(" ").some((signature) => {
+    const given = Buffer.from(signature.replace(/^v1,/, ""), "base64");
+    return given.length === wanted.length && timingSafeEqual(given, wanted);
+  });
+}
+
+/** What the channel reads; null for events that it need not hear of. */
+function sentenceOf({ type, data: { envelope, recipient } }) {
+  const person = envelope?.recipients.find(({ id }) => id === recipient);
+  if (type === "recipient.signed") return `${person?.name} has signed “${envelope.title}”.`;
+  if (type === "recipient.declined") return `${person?.name} has declined “${envelope.title}”.`;
+  if (type === "envelope.sealed") return `“${envelope.title}” is signed by everybody and sealed.`;
+  return null;
+}
+
+const server = createServer(async (request, response) => {
+  const parts = [];
+  for await (const part of request) parts.push(part);
+  const body = Buffer.concat(parts);
+  if (!isSigned(request.headers, body)) return response.writeHead(400).end("the signature does not verify");
+  const event = JSON.parse(body);
+  const text = seen.has(event.id) ? null : sentenceOf(event);
+  try {
+    if (text !== null) {
+      const headers = { "content-type": "application/json" };
+      const posted = await fetch(process.env.CHAT_URL, { method: "POST", headers, body: JSON.stringify({ text }) });
+      if (!posted.ok) throw new Error(`the chat answered ${posted.status}`);
+    }
+    seen.add(event.id);
+    response.writeHead(204).end();
+  } catch (error) {
+    // Signet sends the event again.
+    console.error(error.message);
+    response.writeHead(502).end();
+  }
+});
+server.listen(Number(process.env.PORT ?? 8000), () => console.log(`listening on port ${server.address().port}`));
