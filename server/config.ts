@@ -115,6 +115,9 @@ const settings = {
     .min(16, "use at least 16 characters")
     .optional()
     .describe("Bearer token of /metrics; unset: /metrics is not served"),
+  streamsPerCaller: whole(5, 10_000)
+    .default(20)
+    .describe("Event streams that one API key, session or viewer may hold open at a time"),
   outboundAllow: list
     .refine(readable(parseAllowEntry), "write purpose=CIDR:port, an IPv6 network in brackets, comma-separated")
     .default([])

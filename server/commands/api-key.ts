@@ -2,9 +2,12 @@ import { setTimeout as delay } from "node:timers/promises";
 import { keyCacheMs } from "../features/identity/authenticate.ts";
 import { CreateApiKey } from "../features/identity/contract.ts";
 import { allApiKeys, createApiKey, revokeApiKey } from "../features/identity/service.ts";
+import { revokeAnyKey } from "../features/sign-in/access-contract.ts";
+import { notFound } from "../kernel/errors.ts";
 import { type Actor, administrativePermissions, permissions } from "../kernel/wire.ts";
 import { type Command, type CommandContext, optional, print, required, table, UsageError } from "./command.ts";
 import { entryOf } from "./list.ts";
+import { runningOrHere } from "./with-appliance.ts";
 import { chosenOrganization, withDeps } from "./with-deps.ts";
 
 const operator: Actor = { type: "operator", id: null, name: "signet api-key", email: null };
@@ -72,12 +75,20 @@ async function list(context: CommandContext): Promise<number> {
 async function revoke(context: CommandContext): Promise<number> {
   const id = context.positionals[1];
   if (!id) throw new UsageError("name the key's id");
-  await withDeps(context, async (deps) => {
-    const organization = await chosenOrganization(deps, optional(context, "organization"));
-    await revokeApiKey(deps, organization.id, id, { actor: operator, ip: null });
+  const organization = await withDeps(context, async (deps) => {
+    const chosen = await chosenOrganization(deps, optional(context, "organization"));
+    if (!(await allApiKeys(deps, chosen.id)).some((key) => key.id === id)) throw notFound("The API key");
+    return chosen.id;
   });
-  // A running server may believe the key for this long; when the command ends, the key is dead everywhere.
-  await delay(keyCacheMs);
+  // A running server ends the key's open streams as well, which it cannot do when somebody else writes in its database.
+  await runningOrHere(context, {
+    running: (call) => call(revokeAnyKey, { params: { id } }),
+    here: async (deps, actor) => {
+      await revokeApiKey(deps, organization, id, { actor, ip: null });
+      // A server whose admin socket cannot be reached may believe the key for this long.
+      await delay(keyCacheMs);
+    },
+  });
   print(context, { revoked: id }, `Revoked ${id}.`);
   return 0;
 }

@@ -1,5 +1,7 @@
 import type { Callers, Credential } from "./caller.ts";
+import type { Tx } from "./db.ts";
 import { AppError } from "./errors.ts";
+import { txScope } from "./tx.ts";
 
 /** Whether a caller who was let in is still the one who calls: bodies arrive slowly and streams stay open for hours. */
 
@@ -55,4 +57,15 @@ export function requireSame(before: Caller, now: Caller): void {
   if (standingOf(before) === standingOf(now)) return;
   const detail = "This credential stood for something else when the call began. Send the call again.";
   throw new AppError("forbidden", { detail });
+}
+
+/** Topic of `Database.onCommitted`: a key, a session, a membership or a viewer's access has ended or changed. */
+export const credentialsTopic = "credentials";
+
+/**
+ * For every transaction that takes something from somebody: once it is durable, open event streams ask again whether they may
+ * go on, and what is remembered of keys is forgotten.
+ */
+export function announceCredentials(tx: Tx): void {
+  tx[txScope].notify(credentialsTopic);
 }

@@ -3,15 +3,16 @@ import { Readable } from "node:stream";
 import type { Context } from "koa";
 import { z } from "zod";
 import type { Deps } from "./deps.ts";
-import type { AnyReply, Call, EndpointSpec } from "./endpoint.ts";
+import type { AnyReply, Call, EndpointSpec, ServerSentEvent } from "./endpoint.ts";
 import { AppError } from "./errors.ts";
-import { askedOf, type Exchange, isOrganizationCaller, queryOf, write } from "./exchange.ts";
+import { askedOf, type Exchange, isOrganizationCaller, queryOf, stateOf, write } from "./exchange.ts";
 import type { Failures } from "./failures.ts";
 import { createIdempotency } from "./idempotency.ts";
 import { parseJson } from "./json-body.ts";
 import { prepareReply } from "./reply.ts";
 import type { RequestInfo } from "./request.ts";
 import { parseMultipart, rawBody } from "./request-body.ts";
+import { cutWhenSlow, slowMs } from "./streams.ts";
 import { parseBody, parseParameters } from "./validate.ts";
 
 /** Runs the use case of an admitted call, only once for each idempotency key, and sends its answer. */
@@ -39,11 +40,21 @@ export function createAnswering(deps: Deps, failures: Failures): Answering {
     if (deps.config.checkResponses && "body" in reply && reply.status < 400)
       assertShape(endpoint, reply.status, reply.body);
     if ("events" in reply || "pieces" in reply) keepStream(ctx.res);
-    const prepared = prepareReply(reply, askedOf(ctx), endpoint.cache !== undefined);
+    const sent = "events" in reply ? { ...reply, events: untilSlow(ctx, reply.events) } : reply;
+    const prepared = prepareReply(sent, askedOf(ctx), endpoint.cache !== undefined);
     if (prepared.status < 400) ctx.set("cache-control", endpoint.cache ?? "no-store");
     // What has begun cannot become a problem any more: cut off, the answer is seen to be incomplete.
     if (!("events" in reply) && prepared.body instanceof Readable) prepared.body.once("error", () => ctx.res.destroy());
     write(ctx, prepared);
+  }
+
+  /** Whoever does not read comes back with `Last-Event-ID`; until then nothing more is kept for them. */
+  function untilSlow(ctx: Context, events: AsyncIterable<ServerSentEvent>): AsyncIterable<ServerSentEvent> {
+    return cutWhenSlow(events, slowMs, () => {
+      const { request, template } = stateOf(ctx);
+      deps.log.info({ requestId: request.requestId, route: template }, "an event stream that nobody reads was cut");
+      ctx.res.destroy();
+    });
   }
 
   function keepStream(response: ServerResponse): void {

@@ -31,7 +31,7 @@ type Gate = (exchange: Exchange) => void | Promise<void>;
 /** What every call passes before its body is understood and its use case runs, in this order (contract §1). */
 export function createGates(deps: Deps, authenticators: Authenticators): readonly Gate[] {
   const ownOrigin = new URL(deps.config.baseUrl).origin;
-  const streams = createStreamCount();
+  const streams = createStreamCount(deps.config.streamsPerCaller);
 
   async function admit({ ctx, binding: { endpoint }, request }: Exchange, again: boolean) {
     const admitted = await authenticate(authenticators, endpoint, request, queryOf(ctx), again);

@@ -1,5 +1,4 @@
-import { setTimeout as wait } from "node:timers/promises";
-import { createBell, pingMs } from "../../kernel/bell.ts";
+import { createStreamBell, pingMs } from "../../kernel/bell.ts";
 import { toTs } from "../../kernel/clock.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import type { ServerSentEvent } from "../../kernel/endpoint.ts";
@@ -19,8 +18,7 @@ export async function* followChanges(
   organization: string,
   { signal, stillAllowed }: Pick<RequestInfo, "signal" | "stillAllowed">,
 ): AsyncGenerator<ServerSentEvent> {
-  const bell = createBell(signal);
-  const unsubscribe = deps.events.subscribe(changesTopic, bell.ring);
+  const bell = createStreamBell(deps, changesTopic, signal);
   let lookedAt = deps.clock.now();
   const look = async () => {
     const now = deps.clock.now();
@@ -42,11 +40,10 @@ export async function* followChanges(
         yield { event: "envelope", data: JSON.stringify(data) };
       }
       told = timesOf(rows);
-      if (rung) await wait(pauseMs, undefined, { signal }).catch(() => undefined);
+      if (rung) await bell.pause(pauseMs);
       else yield { comment: "ping" };
     }
   } finally {
-    unsubscribe();
     bell.close();
   }
 }

@@ -1,3 +1,4 @@
+import { announceCredentials } from "../../kernel/admission.ts";
 import type { Ts } from "../../kernel/clock.ts";
 import type { Reader, Tx } from "../../kernel/db.ts";
 import type { RecipientStatus } from "./contract.ts";
@@ -46,6 +47,7 @@ export async function nextViewerPosition(tx: Tx, envelope: string): Promise<numb
 
 /** @returns false when there is no such viewer, or not any more */
 export async function revokeViewer(tx: Tx, envelope: string, viewer: string, at: Ts): Promise<boolean> {
+  announceCredentials(tx);
   const { numUpdatedRows } = await tx
     .updateTable("viewers")
     .set({ revoked_at: at })

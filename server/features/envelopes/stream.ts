@@ -1,12 +1,15 @@
-import { createBell, pingMs } from "../../kernel/bell.ts";
+import { createStreamBell, pingMs } from "../../kernel/bell.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import type { ServerSentEvent } from "../../kernel/endpoint.ts";
 import { invalid } from "../../kernel/errors.ts";
 import type { RequestInfo } from "../../kernel/request.ts";
+import { shareReads } from "../../kernel/shared-reads.ts";
 import { envelopeTopic } from "./audit.ts";
 import { readEntriesAfter } from "./audit-store.ts";
 import { isSettled } from "./state.ts";
 import type { EnvelopeRow } from "./tables.ts";
+
+const entriesAfter = shareReads(readEntriesAfter);
 
 /** The `seq` that a client has seen last; 0 when it has seen none. @throws AppError for anything but a whole number */
 export function lastSeen(header: string | null): number {
@@ -32,32 +35,30 @@ export async function* followEnvelope(
   seen: number,
   { signal, stillAllowed }: Pick<RequestInfo, "signal" | "stillAllowed">,
 ): AsyncGenerator<ServerSentEvent> {
-  const bell = createBell(signal);
   // Before the first read: a change between reading and listening must not be missed.
-  const unsubscribe = deps.events.subscribe(envelopeTopic(envelope), bell.ring);
+  const bell = createStreamBell(deps, envelopeTopic(envelope), signal);
   try {
     yield { retry: 3000 };
     let last = seen;
     while (!signal.aborted) {
-      const found = await readEntriesAfter(deps.db.read, envelope, last);
+      const found = await entriesAfter(deps.db.read, envelope, last);
       if (found === undefined) return;
       for (const entry of found.entries) {
         last = entry.seq;
         yield { id: String(entry.seq), data: JSON.stringify(entry) };
       }
       // Where entries are missing (a damaged database), asking again at once would never end.
-      if (found.entries.length > 0 && last < found.state.audit_length) continue;
-      if (isSettled(found.state.status, found.state.seal)) {
+      const more = found.entries.length > 0 && last < found.state.audit_length;
+      if (!more && isSettled(found.state.status, found.state.seal)) {
         yield { event: "end", data: "{}" };
         return;
       }
-      const rung = await bell.wait(pingMs);
+      const rung = more || (await bell.wait(pingMs));
       // Keys and sessions end while a stream is open: nothing is told after that.
       if (signal.aborted || !(await stillAllowed())) return;
       if (!rung) yield { comment: "ping" };
     }
   } finally {
-    unsubscribe();
     bell.close();
   }
 }

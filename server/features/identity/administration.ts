@@ -63,7 +63,7 @@ export async function endEverySessionOf(tx: Tx, deps: Now, user: string): Promis
   return live.length;
 }
 
-/** After the commit the caller publishes `keysChanged`. @throws AppError `not-found` */
+/** @throws AppError `not-found` */
 export async function revokeAnyKey(tx: Tx, deps: Now, id: string, actor: Actor): Promise<{ organization: string }> {
   const key = await administration.findKey(tx, id);
   if (!key || !(await store.revokeApiKey(tx, key.organization, id, deps.clock.ts()))) throw notFound("The API key");

@@ -1,3 +1,4 @@
+import { credentialsTopic } from "../../kernel/admission.ts";
 import type { OrganizationCaller, PersonCaller } from "../../kernel/caller.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { AppError } from "../../kernel/errors.ts";
@@ -8,11 +9,10 @@ import { cookieOf, createSessionAuthenticator, sessionCookieName } from "./sessi
 import * as store from "./store.ts";
 
 /**
- * Keys that were looked up in the last second are believed without a read. A revocation in this process takes effect at once
- * (topic `keysChanged`), one by another process, the CLI's, within the second.
+ * Keys that were looked up in the last second are believed without a read. A revocation in this process takes effect with its
+ * commit (`credentialsTopic`), one by another process within the second.
  */
 export const keyCacheMs = 1000;
-export const keysChanged = "api-keys";
 const mostCached = 1000;
 /** "Last used" is written at most this often a key, off the request's path. */
 const touchMs = 60_000;
@@ -27,7 +27,7 @@ function createKeyAuthenticator(deps: Deps): (request: RequestInfo, again: boole
   const cache = new Map<string, Cached>();
   const touched = new Map<string, number>();
   let changes = 0;
-  deps.events.subscribe(keysChanged, () => {
+  deps.db.onCommitted(credentialsTopic, () => {
     changes += 1;
     cache.clear();
   });

@@ -1,3 +1,4 @@
+import { announceCredentials } from "../../kernel/admission.ts";
 import type { Reader, Tx } from "../../kernel/db.ts";
 import type { MembershipRow } from "./store.ts";
 
@@ -15,6 +16,7 @@ export async function findMembership(
 }
 
 export async function setRole(tx: Tx, organization: string, user: string, role: string): Promise<void> {
+  announceCredentials(tx);
   await tx
     .updateTable("memberships")
     .set({ role })
@@ -24,6 +26,7 @@ export async function setRole(tx: Tx, organization: string, user: string, role: 
 }
 
 export async function deleteMembership(tx: Tx, organization: string, user: string): Promise<void> {
+  announceCredentials(tx);
   await tx.deleteFrom("memberships").where("organization", "=", organization).where("user", "=", user).execute();
 }
 

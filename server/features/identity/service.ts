@@ -7,7 +7,6 @@ import { AppError, invalid, notFound } from "../../kernel/errors.ts";
 import { hashSecret, newId, newSecret } from "../../kernel/ids.ts";
 import { type Actor, administrativePermissions, type Permission, permissions } from "../../kernel/wire.ts";
 import { recordAdminAct } from "./admin-audit.ts";
-import { keysChanged } from "./authenticate.ts";
 import { type ApiKey, type ApiKeyCreated, type CreateApiKey, passwordLength } from "./contract.ts";
 import { hashPassword } from "./password.ts";
 import type { Person } from "./people.ts";
@@ -35,7 +34,6 @@ export {
   renameOrganization,
   revokeAnyKey,
 } from "./administration.ts";
-export { keysChanged } from "./authenticate.ts";
 export { checkNewPassword } from "./breach.ts";
 export {
   acceptOne,
@@ -238,7 +236,6 @@ export async function revokeApiKey(
     const data = { name: key.name };
     await recordAdminAct(tx, deps, organization, { ...by, action: "api_key.revoked", target: id, data });
   });
-  deps.events.publish(keysChanged);
 }
 
 /** @throws Error when the organization is gone: callers hold an id that a foreign key keeps */

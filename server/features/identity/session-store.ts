@@ -1,3 +1,4 @@
+import { announceCredentials } from "../../kernel/admission.ts";
 import type { Ts } from "../../kernel/clock.ts";
 import type { Reader, Tx } from "../../kernel/db.ts";
 
@@ -72,11 +73,13 @@ export async function touchSession(tx: Tx, id: string, at: Ts, ip: string): Prom
 }
 
 export async function setSessionOrganization(tx: Tx, id: string, organization: string | null): Promise<void> {
+  announceCredentials(tx);
   await tx.updateTable("sessions").set({ organization }).where("id", "=", id).execute();
 }
 
 /** @returns whether a live session of this person was ended */
 export async function endSession(tx: Tx, user: string, id: string, at: Ts): Promise<boolean> {
+  announceCredentials(tx);
   const done = await tx
     .updateTable("sessions")
     .set({ ended_at: at })
@@ -89,12 +92,14 @@ export async function endSession(tx: Tx, user: string, id: string, at: Ts): Prom
 
 /** Ends every session of the person but one. */
 export async function endSessions(tx: Tx, user: string, at: Ts, except: string | null): Promise<void> {
+  announceCredentials(tx);
   const all = tx.updateTable("sessions").set({ ended_at: at }).where("user", "=", user).where("ended_at", "is", null);
   await (except === null ? all : all.where("id", "!=", except)).execute();
 }
 
 /** Sessions that work in an organization which the person has left go on without one. */
 export async function leaveOrganization(tx: Tx, user: string, organization: string): Promise<void> {
+  announceCredentials(tx);
   await tx
     .updateTable("sessions")
     .set({ organization: null })
@@ -104,6 +109,7 @@ export async function leaveOrganization(tx: Tx, user: string, organization: stri
 }
 
 export async function setSessionSecret(tx: Tx, id: string, sha256: string): Promise<void> {
+  announceCredentials(tx);
   await tx.updateTable("sessions").set({ secret_sha256: sha256 }).where("id", "=", id).execute();
 }
 

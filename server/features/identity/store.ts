@@ -1,3 +1,4 @@
+import { announceCredentials } from "../../kernel/admission.ts";
 import type { Ts } from "../../kernel/clock.ts";
 import type { Reader, Tx } from "../../kernel/db.ts";
 
@@ -118,6 +119,7 @@ export async function revokeApiKey(tx: Tx, organization: string, id: string, at:
     .where("id", "=", id)
     .where("revoked_at", "is", null)
     .executeTakeFirst();
+  announceCredentials(tx);
   return done.numUpdatedRows > 0n;
 }
 

@@ -9,7 +9,6 @@ import {
   allSessions,
   endAnySession,
   endEverySessionOf,
-  keysChanged,
   makerOf,
   ownedBy,
   personByEmail,
@@ -83,7 +82,6 @@ export async function revokeKey(deps: Deps, actor: Actor, id: string): Promise<v
     const { organization } = await revokeAnyKey(tx, deps, id, actor);
     await recordOperatorAct(tx, deps, { actor, action: "access.key_revoked", target: id, data: { organization } });
   });
-  deps.events.publish(keysChanged);
 }
 
 /**
@@ -96,7 +94,7 @@ export async function revokeAccess(
   { email, keys: withKeys }: { email: string; keys: boolean },
 ): Promise<{ sessions: number; keys: number }> {
   const person = await personNamed(deps, email);
-  const done = await deps.db.tx(async (tx) => {
+  return await deps.db.tx(async (tx) => {
     const sessions = await endEverySessionOf(tx, deps, person.id);
     await withdrawTokens(tx, deps, person);
     const made = withKeys ? await allKeys(tx, deps, { user: person.id }) : [];
@@ -105,8 +103,6 @@ export async function revokeAccess(
     await recordOperatorAct(tx, deps, { actor, action: "access.revoked", target: person.id, data });
     return { sessions, keys: made.length };
   });
-  if (done.keys > 0) deps.events.publish(keysChanged);
-  return done;
 }
 
 /**

@@ -1,10 +1,15 @@
-import { createBell, pingMs } from "../../kernel/bell.ts";
+import { createStreamBell, pingMs } from "../../kernel/bell.ts";
 import type { ViewerCaller } from "../../kernel/caller.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import type { ServerSentEvent } from "../../kernel/endpoint.ts";
 import type { RequestInfo } from "../../kernel/request.ts";
+import { shareReads } from "../../kernel/shared-reads.ts";
 import { envelopeTopic, loadEnvelope } from "../envelopes/service.ts";
 import type { ViewerUpdate } from "./contract.ts";
+
+const lengthOf = shareReads(async (reader, envelope: string) => {
+  return (await loadEnvelope(reader, envelope))?.envelope.audit_length ?? 0;
+});
 
 /**
  * Says when the envelope changed, until the client goes away or the access ends (contract §7).
@@ -16,16 +21,14 @@ export async function* followAsViewer(
   seen: number | null,
   { signal, stillAllowed }: Pick<RequestInfo, "signal" | "stillAllowed">,
 ): AsyncGenerator<ServerSentEvent> {
-  const bell = createBell(signal);
   // Before the first read: a change between reading and listening must not be missed.
-  const unsubscribe = deps.events.subscribe(envelopeTopic(envelope), bell.ring);
-  const lengthNow = async () => (await loadEnvelope(deps.db.read, envelope))?.envelope.audit_length ?? 0;
+  const bell = createStreamBell(deps, envelopeTopic(envelope), signal);
   try {
-    let last = seen ?? (await lengthNow());
+    let last = seen ?? (await lengthOf(deps.db.read, envelope));
     yield { retry: 3000 };
     let rung = true;
     while (!signal.aborted) {
-      const length = await lengthNow();
+      const length = await lengthOf(deps.db.read, envelope);
       if (length > last) {
         last = length;
         const data: ViewerUpdate = { at: deps.clock.ts() };
@@ -39,7 +42,6 @@ export async function* followAsViewer(
       }
     }
   } finally {
-    unsubscribe();
     bell.close();
   }
 }
