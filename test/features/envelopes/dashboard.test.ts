@@ -139,19 +139,3 @@ describe("held mails", () => {
     );
   });
 });
-
-// It takes until the next ping, which comes after 15 seconds.
-test("a stream on which nothing happens ends too when its session or key is gone", { timeout: 120_000 }, async () => {
-  const { id } = await sentEnvelope(app, template);
-  const cookie = await app.signIn();
-  const input = { name: "to be revoked", mode: "live" as const };
-  const { id: key, key: bearer } = await createApiKey(app.deps, app.organization, actor, new Set(permissions), input);
-  const changes = streamed(await app.call("/auth/changes", { key: null, headers: { cookie } }));
-  const trail = streamed(await app.call(`/v1/envelopes/${id}/events/stream`, { key: { bearer } }));
-  expect((await changes.next()).value).toEqual({ retry: "3000" });
-  for (let event = 0; event < 4; event += 1) await trail.next();
-  await app.json("/auth/sign-out", { method: "POST", key: null, headers: { cookie, origin: app.url } });
-  await revokeApiKey(app.deps, app.organization, key, { actor, ip: null });
-  const ends = await Promise.all([changes.next(), trail.next()]);
-  expect(ends.map(({ done }) => done)).toEqual([true, true]);
-});
