@@ -188,7 +188,7 @@ function runJobs(host: Host, onBoundary: ComposeOptions["onBoundary"], opened: O
   });
   opened.push({ drain: (graceMs) => jobs.stop(graceMs) });
   opened.push({ close: capacity.watch({ log, onRecovered: () => jobs.recover() }) });
-  metrics.measureQueue(() => jobs.counts());
+  metrics.measureQueue({ depths: () => jobs.counts(), ages: () => jobs.ages() });
   return jobs;
 }
 

@@ -41,6 +41,8 @@ export type JobRunner = {
   /** Resolves when nothing is due and nothing runs. */
   idle(): Promise<void>;
   counts(): Promise<{ queued: number; running: number; dead: number }>;
+  /** For how many seconds the first job of each queue has been due without being begun; 0 when none is. */
+  ages(): Promise<ReadonlyMap<string, number>>;
   /** @returns whether there was such a dead job that could be queued again */
   retryDead(id: string): Promise<boolean>;
 };
@@ -151,8 +153,10 @@ export function startJobs(options: JobRunnerOptions): JobRunner {
     if (!started) {
       const taken = await db.tx(async (tx) => {
         await wipeSecrets(tx, secretNames, clock.now() - wipeAfterMs);
+        const reclaimed = await reclaimOthers(tx, { leaseBy: holder, now: clock.now(), backoffMs });
+        // What was taken back may be from a time that the clock has not reached again.
         await clampDelays(tx, { now: clock.now(), backoffMs });
-        return reclaimOthers(tx, { leaseBy: holder, now: clock.now(), backoffMs });
+        return reclaimed;
       });
       started = true;
       if (taken > 0) log.info({ jobs: taken }, "jobs of an earlier process taken back");
@@ -282,6 +286,11 @@ export function startJobs(options: JobRunnerOptions): JobRunner {
       if (left.length > 0) await handBack(left.map(({ row }) => row));
     },
     counts: () => countJobs(db.read),
+    async ages() {
+      const due = await nextDue(db.read, queues);
+      const now = clock.now();
+      return new Map(queues.map((queue, index) => [queue, Math.max(0, now - (due[index] ?? now)) / 1000]));
+    },
     async retryDead(id) {
       const queued = await db.tx((tx) => requeueDead(tx, id, clock.now()));
       if (queued) this.wake();

@@ -170,7 +170,10 @@ export async function clampDelays(
     .selectAll()
     .where("status", "=", "queued")
     .where("run_at", ">", now)
-    .where((row) => row.or([row("attempts", ">", 0), row("created_at", "=", row.ref("run_at"))]))
+    .where((row) =>
+      // One that was put off has no attempts, but says why.
+      row.or([row("attempts", ">", 0), row("last_error", "is not", null), row("created_at", "=", row.ref("run_at"))]),
+    )
     .execute();
   let moved = 0;
   for (const row of rows) {
@@ -287,6 +290,17 @@ export async function hurryQueued(tx: Tx, id: string, now: number): Promise<stri
   if (job === undefined) return undefined;
   tx[txScope].notify(jobTopic(job.queue));
   return job.name;
+}
+
+/** Makes a job that is queued due now, in this queue. */
+export async function bringForward(tx: Tx, id: string, { now, queue }: { now: number; queue: string }): Promise<void> {
+  await tx
+    .updateTable("jobs")
+    .set((row) => ({ queue, run_at: row.fn<number>("min", ["run_at", row.val(now)]) }))
+    .where("id", "=", id)
+    .where("status", "=", "queued")
+    .execute();
+  tx[txScope].notify(jobTopic(queue));
 }
 
 /** @returns whether there was such a dead job with its payload, and no newer one under its dedupe key */

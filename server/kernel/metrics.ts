@@ -1,6 +1,11 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 
-export type QueueDepths = { queued: number; running: number; dead: number };
+/** Asked at each scrape. */
+export type QueueMeasures = {
+  depths(): Promise<{ queued: number; running: number; dead: number }>;
+  /** For how many seconds the first job of each queue has been due; 0 when none waits. */
+  ages(): Promise<ReadonlyMap<string, number>>;
+};
 
 /** Everything that is counted, in a registry of its own. Labels come from closed sets: never an id, a URL or a name. */
 export type Metrics = {
@@ -13,8 +18,8 @@ export type Metrics = {
   sealSeconds: Histogram;
   rateLimited: Counter<"rule">;
   outbound: Counter<"purpose" | "outcome">;
-  /** Names who is asked at each scrape how deep the queue is. */
-  measureQueue(measure: () => Promise<QueueDepths>): void;
+  /** Names who is asked at each scrape how deep the queues are and how long their first jobs wait. */
+  measureQueue(measures: QueueMeasures): void;
   /** The text of the Prometheus exposition format. */
   render(): Promise<{ contentType: string; text: string }>;
 };
@@ -22,7 +27,7 @@ export type Metrics = {
 export function createMetrics(): Metrics {
   const registry = new Registry();
   const registers = [registry];
-  let queueDepths: (() => Promise<QueueDepths>) | undefined;
+  let queue: QueueMeasures | undefined;
   let collecting = false;
   const jobQueue = new Gauge({
     name: "signet_jobs",
@@ -30,11 +35,21 @@ export function createMetrics(): Metrics {
     labelNames: ["status"],
     registers,
     async collect() {
-      if (queueDepths === undefined) return;
-      const counts = await queueDepths();
+      if (queue === undefined) return;
+      const counts = await queue.depths();
       this.set({ status: "queued" }, counts.queued);
       this.set({ status: "running" }, counts.running);
       this.set({ status: "dead" }, counts.dead);
+    },
+  });
+  new Gauge({
+    name: "signet_job_queue_age_seconds",
+    help: "How long the first job of the queue has been due without being begun",
+    labelNames: ["queue"],
+    registers,
+    async collect() {
+      if (queue === undefined) return;
+      for (const [name, age] of await queue.ages()) this.set({ queue: name }, age);
     },
   });
   return {
@@ -84,8 +99,8 @@ export function createMetrics(): Metrics {
       labelNames: ["purpose", "outcome"],
       registers,
     }),
-    measureQueue(measure) {
-      queueDepths = measure;
+    measureQueue(measures) {
+      queue = measures;
     },
     async render() {
       // The observers of the process itself start with the first scrape: an appliance without Prometheus has none.

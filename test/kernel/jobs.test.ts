@@ -355,6 +355,30 @@ test("jobs that a killed process held are taken back at once", async () => {
   expect(attempts).toEqual([2]);
 });
 
+test("so is one from before the clock was set back, after its usual wait", async () => {
+  const { db, clock, start } = await setUp();
+  const job = defineJob({ name: "j", payload });
+  await db.tx(async (tx) => {
+    await enqueue(tx, job, { n: 1 });
+    await tx
+      .updateTable("jobs")
+      .set({ status: "running", attempts: 1, lease_by: "an earlier process", lease_until: clock.now() + 60_000 })
+      .execute();
+  });
+  clock.advance(-5 * 3_600_000);
+  const attempts: number[] = [];
+  const runner = start([
+    handle(job, async (_, { attempt }) => {
+      attempts.push(attempt);
+      return undefined;
+    }),
+  ]);
+  await runner.idle();
+  clock.advance(1000);
+  await runner.idle();
+  expect(attempts).toEqual([2]);
+});
+
 test("a job that ends the process each time waits longer and longer, and is given up", async () => {
   const { db, clock, start } = await setUp();
   const job = defineJob({ name: "killer", payload, maxAttempts: 3 });
@@ -441,6 +465,81 @@ test("after the clock was set back queued work runs at once, a failed job after 
     await then.stop(0);
   }
   expect(await rows(db)).toMatchObject([{ payload: '{"n":3}', run_at: plannedFor }]);
+});
+
+test.each([5, -5])(
+  "the clock jumps by %i hours: everything that was queued runs, at once or after its usual wait, and nothing twice",
+  async (hours) => {
+    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { db, clock, start } = await setUp();
+    const ran: string[] = [];
+    const gate = Promise.withResolvers<undefined>();
+    const long = defineJob({ name: "long", payload, queue: "long", slots: 1 });
+    const once = (error: Error) => async () => {
+      const thrown = ran.includes(error.message) ? undefined : error;
+      ran.push(error.message);
+      if (thrown) throw thrown;
+      return undefined;
+    };
+    const failing = defineJob({ name: "failing", payload });
+    const putOff = defineJob({ name: "put-off", payload });
+    const runner = start([
+      handle(long, async ({ n }) => {
+        ran.push(`long ${n}`);
+        if (n === 1) await gate.promise;
+        return undefined;
+      }),
+      handle(failing, once(new Error("failing"))),
+      handle(putOff, once(new RetryLater("put off", 500))),
+    ]);
+    await db.tx(async (tx) => {
+      // The second waits for the slot of the first.
+      for (const n of [1, 2]) await enqueue(tx, long, { n });
+      await enqueue(tx, failing, { n: 1 });
+      await enqueue(tx, putOff, { n: 1 });
+    });
+    await expect.poll(async () => [...ran].sort()).toEqual(["failing", "long 1", "put off"]);
+    // The failures are on record before the clock moves.
+    await expect.poll(async () => (await rows(db)).filter(({ last_error }) => last_error !== null)).toHaveLength(2);
+    clock.advance(hours * 3_600_000);
+    vi.advanceTimersByTime(20_000);
+    await expect
+      .poll(async () =>
+        (await rows(db)).filter(({ status, run_at }) => status === "queued" && run_at > clock.now() + 1000),
+      )
+      .toEqual([]);
+    clock.advance(1000);
+    runner.wake();
+    await expect.poll(() => [...ran].sort()).toEqual(["failing", "failing", "long 1", "put off", "put off"]);
+    gate.resolve(undefined);
+    await runner.idle();
+    expect([...ran].sort()).toEqual(["failing", "failing", "long 1", "long 2", "put off", "put off"]);
+    expect(await rows(db)).toEqual([]);
+  },
+);
+
+test("the age of a queue is that of its first job that is due", async () => {
+  const { db, clock, start } = await setUp();
+  const blocked = defineJob({ name: "blocked", payload, queue: "blocked", slots: 1 });
+  const planned = defineJob({ name: "planned", payload, queue: "planned" });
+  const gate = Promise.withResolvers<undefined>();
+  const runner = start([handle(blocked, () => gate.promise), handle(planned, async () => undefined)]);
+  await db.tx(async (tx) => {
+    for (const n of [1, 2]) await enqueue(tx, blocked, { n });
+    await enqueue(tx, planned, { n: 1 }, { runAt: clock.now() + 3_600_000 });
+  });
+  await expect.poll(async () => (await runner.counts()).running).toBe(1);
+  clock.advance(90_000);
+  expect(await runner.ages()).toEqual(
+    new Map([
+      ["blocked", 90],
+      ["planned", 0],
+    ]),
+  );
+  gate.resolve(undefined);
+  await runner.idle();
+  expect((await runner.ages()).get("blocked")).toBe(0);
 });
 
 test("the named boundaries are passed in their order", async () => {

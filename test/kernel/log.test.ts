@@ -48,11 +48,15 @@ test("an error is logged with stack, cause and system code, and without what els
 test("metrics come out in Prometheus text, queue depths asked at the scrape", async () => {
   const metrics = createMetrics();
   metrics.httpRequests.inc({ method: "GET", route: "/v1/envelopes/:id", status: "200" });
-  metrics.measureQueue(async () => ({ queued: 3, running: 1, dead: 2 }));
+  metrics.measureQueue({
+    depths: async () => ({ queued: 3, running: 1, dead: 2 }),
+    ages: async () => new Map([["mail", 12.5]]),
+  });
   const { contentType, text } = await metrics.render();
   expect(contentType).toContain("text/plain");
   expect(text).toContain('signet_http_requests_total{method="GET",route="/v1/envelopes/:id",status="200"} 1');
   expect(text).toContain('signet_jobs{status="dead"} 2');
+  expect(text).toContain('signet_job_queue_age_seconds{queue="mail"} 12.5');
   expect(text).toContain("process_resident_memory_bytes");
   expect((await metrics.render()).text).toContain("signet_jobs");
 });

@@ -4,8 +4,9 @@ import type { Deps } from "../../kernel/deps.ts";
 import { GiveUp, handle, type JobBinding } from "../../kernel/job-runner.ts";
 import { enqueue } from "../../kernel/jobs.ts";
 import type { MailContent } from "./contract.ts";
-import { noteDeliveryError, sendMail, wipeMails } from "./jobs.ts";
+import { codeQueue, noteDeliveryError, sendMail, wipeMails } from "./jobs.ts";
 import { oneLine } from "./messages.ts";
+import { awaitEarlier } from "./order.ts";
 import { lapsedBecause } from "./outlived.ts";
 import { renderMail } from "./render.ts";
 import { openContent, organizationName, purgeMails } from "./service.ts";
@@ -18,16 +19,18 @@ const longestError = 500;
 
 export function handlers(deps: Deps): JobBinding[] {
   const transport = createMailTransport(deps.config);
-  return [
+  // The same work in two queues; mails about accounts share that of another job.
+  const deliveries = [sendMail, { ...sendMail, queue: codeQueue }].map((job) =>
     handle(
-      sendMail,
-      async ({ mail }) => {
+      job,
+      async ({ mail }, context) => {
         const row = await store.findMail(deps.db.read, mail);
         if (row === undefined || (row.status !== "queued" && row.status !== "nobody")) return undefined;
         const content = openContent(deps, row);
         if (content === null) throw new GiveUp("the content of the mail was wiped");
         const outlived = await outlivedBecause(deps, row, content);
         if (outlived !== null) return (tx) => endUnsent(tx, mail, outlived);
+        await awaitEarlier(deps, row, context);
         const letter = await letterOf(deps, row, content);
         try {
           if (row.organization !== null) await transport.deliver(letter);
@@ -60,8 +63,8 @@ export function handlers(deps: Deps): JobBinding[] {
         },
       },
     ),
-    handle(wipeMails, async () => (tx) => purgeMails(tx, deps)),
-  ];
+  );
+  return [...deliveries, handle(wipeMails, async () => (tx) => purgeMails(tx, deps))];
 }
 
 /** It goes to nobody any more; the reason stands with it in the list of mails. */

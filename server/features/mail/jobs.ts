@@ -10,6 +10,9 @@ const hourMs = 3_600_000;
  */
 export const accountQueue = "account-mail";
 
+/** The queue of codes that signers wait for: they do not stand behind a thousand requests. */
+export const codeQueue = "code-mail";
+
 /**
  * Delivers one stored mail. A mail server that is away for two days loses nothing that is of use still: 5 s, 10 s … up to an
  * hour apart.

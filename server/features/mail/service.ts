@@ -7,7 +7,7 @@ import { newId } from "../../kernel/ids.ts";
 import { enqueue } from "../../kernel/jobs.ts";
 import { isMemberAddress, organizationById } from "../identity/service.ts";
 import { type HeldFor, MailContent, type MailKind, type MailRecord } from "./contract.ts";
-import { accountQueue, sendMail } from "./jobs.ts";
+import { accountQueue, codeQueue, sendMail } from "./jobs.ts";
 import { messageOf, subjectOf, textOf } from "./messages.ts";
 import * as store from "./store.ts";
 
@@ -71,9 +71,13 @@ async function put(tx: Tx, deps: Deps, mail: MailRequest, waits: "queued" | "nob
     created_at: deps.clock.ts(),
     sent_at: null,
   });
-  const queue = mail.organization === null ? accountQueue : sendMail.queue;
-  if (inserted && heldFor === null) await enqueue(tx, sendMail, { mail: id }, { queue });
+  if (inserted && heldFor === null) await enqueue(tx, sendMail, { mail: id }, { queue: queueOf(mail) });
   return { id, inserted, heldFor };
+}
+
+function queueOf({ organization, content }: MailRequest): string {
+  if (organization === null) return accountQueue;
+  return content.kind === "code" ? codeQueue : sendMail.queue;
 }
 
 /** The token in a link goes wherever the link leads: never to an address that a request has brought. */

@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import type { Ts } from "../../kernel/clock.ts";
 import type { Place } from "../../kernel/cursor.ts";
 import type { Reader, Tx } from "../../kernel/db.ts";
@@ -46,6 +47,23 @@ export async function insertMail(tx: Tx, row: MailRow): Promise<boolean> {
 
 export async function findMail(reader: Reader, id: string): Promise<MailRow | undefined> {
   return await reader.selectFrom("mails").selectAll().where("id", "=", id).executeTakeFirst();
+}
+
+/** Mails about the same envelope to the same address that were written before this one and wait still, oldest first. */
+export async function listEarlierQueued(reader: Reader, mail: Pick<MailRow, "id" | "envelope" | "to_email">) {
+  const rows = await reader
+    .selectFrom("mails")
+    .select("id")
+    .where("envelope", "=", mail.envelope)
+    .where("to_email", "=", mail.to_email)
+    .where("status", "=", "queued")
+    // By the order of writing: clocks are set back.
+    .where(sql<number>`rowid`, "<", (same) =>
+      same.selectFrom("mails").select(sql<number>`rowid`.as("place")).where("id", "=", mail.id),
+    )
+    .orderBy(sql`rowid`)
+    .execute();
+  return rows.map(({ id }) => id);
 }
 
 export type MailFilter = {

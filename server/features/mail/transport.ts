@@ -85,7 +85,8 @@ function smtpTransport(smtpUrl: string, caFile: string | undefined): Transport {
     return createTransport({
       ...(await connectionOf(smtpUrl, caFile)),
       pool: true,
-      maxConnections: 4,
+      // One for each that may be under way in a queue: a code does not wait for the connection of another mail.
+      maxConnections: 8,
     });
   };
   let pool: ReturnType<typeof connect> | undefined;
