@@ -4,18 +4,20 @@ import { benchApi } from "./api.ts";
 import { benchBackup } from "./backup.ts";
 import { benchCapacity } from "./capacity.ts";
 import { benchCertificate } from "./certificate.ts";
-import { benchEvents } from "./events.ts";
 import { benchFsck } from "./fsck.ts";
 import { benchMerkle } from "./merkle.ts";
+import { benchQueue } from "./queue.ts";
 import { type BenchResult, benchSeal } from "./seal.ts";
 import { benchSealing } from "./sealing.ts";
 import { benchSignIn } from "./sign-in.ts";
 import { benchStamp } from "./stamp.ts";
+import { benchStreams } from "./streams.ts";
 import { benchTree } from "./tree.ts";
 import { benchUpload } from "./upload.ts";
 import { benchVerifyPage } from "./verify-page.ts";
+import { benchWebhooks } from "./webhooks.ts";
 
-/** `npm run bench [-- seal|sealing|stamp|upload|certificate|merkle|tree|fsck|backup|api|sign-in|verify-page|capacity|events]`: ratios first, each of two things measured in turns in this run. */
+/** `npm run bench [-- seal|sealing|stamp|upload|certificate|merkle|tree|fsck|backup|api|sign-in|verify-page|events|queue|capacity]`: ratios first, each of two things measured in turns in this run. */
 const all: Record<string, () => Promise<BenchResult[]>> = {
   seal: benchSeal,
   sealing: benchSealing,
@@ -29,8 +31,9 @@ const all: Record<string, () => Promise<BenchResult[]>> = {
   api: benchApi,
   "sign-in": benchSignIn,
   "verify-page": benchVerifyPage,
+  events: async () => [...(await benchWebhooks()), ...(await benchStreams())],
+  queue: benchQueue,
   capacity: benchCapacity,
-  events: benchEvents,
 };
 const chosen = process.argv.slice(2).filter((name) => name in all);
 const results: BenchResult[] = [];

@@ -4,6 +4,7 @@ import type { Deps } from "../../kernel/deps.ts";
 import { AppError } from "../../kernel/errors.ts";
 import { checksumOk, hashSecret } from "../../kernel/ids.ts";
 import type { RequestInfo } from "../../kernel/request.ts";
+import { shareReads } from "../../kernel/shared-reads.ts";
 import { scopesOf } from "./present.ts";
 import { cookieOf, createSessionAuthenticator, sessionCookieName } from "./sessions.ts";
 import * as store from "./store.ts";
@@ -71,9 +72,12 @@ function readKey(request: RequestInfo): string {
   return secret;
 }
 
+/** Shared, since all streams of a key ask at once when something happens. */
+const findKey = shareReads(store.findApiKeyByHash);
+
 async function lookUp(deps: Deps, hash: string, now: number): Promise<Cached> {
   // The look-up is by the hash of a 256-bit secret: how long it takes tells nothing about any key.
-  const row = await store.findApiKeyByHash(deps.db.read, hash);
+  const row = await findKey(deps.db.read, hash);
   if (!row || row.revoked_at !== null) throw new AppError("unauthorized");
   const caller: OrganizationCaller = {
     kind: "api_key",

@@ -25,7 +25,7 @@ const port = 18483;
 /** About what an envelope with two recipients takes. */
 const body = JSON.stringify({ padding: "x".repeat(2500) });
 
-export async function benchEvents(): Promise<BenchResult[]> {
+export async function benchWebhooks(): Promise<BenchResult[]> {
   const receiver = await startReceiver();
   try {
     const one: number[] = [];
