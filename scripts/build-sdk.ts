@@ -35,9 +35,9 @@ export async function buildSdk(target = path.join(root, "dist/sdk")): Promise<st
       outDir: made,
       emptyOutDir: false,
       target: "es2022",
-      // Whoever debugs a program can read what it calls.
-      minify: false,
       lib: { entry: path.join(folder, "src/index.ts"), formats: ["es"], fileName: () => "index.js" },
+      // Whoever debugs a program can read what it calls; the comments are in the declarations.
+      rollupOptions: { output: { minify: false, comments: false } },
     },
   });
   // A set goes on to what is added while it is walked.

@@ -46,12 +46,12 @@ export type FollowOptions = CallOptions & {
 export type FileContent = Blob | ArrayBuffer | Uint8Array;
 
 /** A file as it was downloaded. */
-export type DownloadedFile = { bytes: Uint8Array; contentType: string; filename: string | null };
+export type DownloadedFile = { bytes: Uint8Array<ArrayBuffer>; contentType: string; filename: string | null };
 
 /** A file that comes as it is made and may be large: read `stream`, or all of it with `bytes()`, once. */
 export type StreamedFile = {
-  stream: ReadableStream<Uint8Array>;
+  stream: ReadableStream<Uint8Array<ArrayBuffer>>;
   contentType: string;
   filename: string | null;
-  bytes(): Promise<Uint8Array>;
+  bytes(): Promise<Uint8Array<ArrayBuffer>>;
 };
