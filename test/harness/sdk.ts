@@ -30,15 +30,15 @@ export async function installSdk() {
       return await import(pathToFileURL(path.join(installed, "index.js")).href);
     },
     /**
-     * Checks a program of the project as strictly as TypeScript can, declarations of packages included.
-     * @returns what is wrong with it; empty when nothing is
+     * Checks programs of the project as strictly as TypeScript can, declarations of packages included.
+     * @returns what is wrong with them; empty when nothing is
      */
-    async faultsOf(program: string, options: readonly string[]): Promise<string> {
+    async faultsOf(programs: readonly string[], options: readonly string[]): Promise<string> {
       const strict = ["--strict", "--exactOptionalPropertyTypes", "--skipLibCheck", "false", "--noEmit"];
       const how = ["--target", "es2022", "--module", "nodenext", "--allowImportingTsExtensions"];
       const typeRoots = ["--typeRoots", path.join(packages, "@types")];
       try {
-        await run(path.join(packages, ".bin/tsc"), [...strict, ...how, ...typeRoots, ...options, program], {
+        await run(path.join(packages, ".bin/tsc"), [...strict, ...how, ...typeRoots, ...options, ...programs], {
           cwd: project,
         });
         return "";

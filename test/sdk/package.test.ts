@@ -84,21 +84,19 @@ test("every published operation for keys, and public verification, has a method 
     expect(ids).not.toContain(id);
 });
 
-test.each([
-  ["browsers' types", ["--lib", "es2022,dom,dom.iterable", "--types", ""]],
-  ["Node's types", ["--lib", "es2022", "--types", "node"]],
-])("strict programs compile with %s, and mistakes are found", async (_, options) => {
-  expect(await sdk.faultsOf("types.ts", options)).toBe("");
+test("strict programs compile with browsers' types and with Node's, and mistakes are found", async () => {
+  const browsers = ["--lib", "es2022,dom,dom.iterable", "--types", ""];
+  const node = ["--lib", "es2022", "--types", "node"];
+  expect(await sdk.faultsOf(["types.ts"], browsers)).toBe("");
+  expect(await sdk.faultsOf(["types.ts", "flow.ts", "guide.ts"], node)).toBe("");
 });
 
 test("a program sends, lists, follows, downloads and voids on a real appliance", async () => {
-  expect(await sdk.faultsOf("flow.ts", ["--lib", "es2022", "--types", "node"])).toBe("");
   const printed = await sdk.runs("flow.ts", { BASE_URL: app.url, API_KEY: app.keys.live });
   expect(printed).toBe("the flow is done\n");
 });
 
-test("the examples of the guide compile and do what they say", async () => {
-  expect(await sdk.faultsOf("guide.ts", ["--lib", "es2022", "--types", "node"])).toBe("");
+test("the examples of the guide do what they say", async () => {
   const time = String(Math.floor(Date.now() / 1000));
   const key = Buffer.from("a secret of thirty-two bytes ...");
   const signature = createHmac("sha256", key).update(`evt_1.${time}.${webhookBody}`).digest("base64");
