@@ -10,6 +10,8 @@ import { typesOf } from "./sdk-types.ts";
 
 const root = path.resolve(import.meta.dirname, "..");
 const folder = path.join(root, "apps/sdk");
+/** The module that the package's own is made of. */
+const entry = "client";
 
 /**
  * `npm run build:sdk`: the package `@signet/sdk` for the operations in the endpoint table, as a folder and as a tarball.
@@ -35,17 +37,17 @@ export async function buildSdk(target = path.join(root, "dist/sdk")): Promise<st
       outDir: made,
       emptyOutDir: false,
       target: "es2022",
-      lib: { entry: path.join(folder, "src/index.ts"), formats: ["es"], fileName: () => "index.js" },
+      lib: { entry: path.join(folder, `src/${entry}.ts`), formats: ["es"], fileName: () => "index.js" },
       // Whoever debugs a program can read what it calls; the comments are in the declarations.
       rollupOptions: { output: { minify: false, comments: false } },
     },
   });
   // A set goes on to what is added while it is walked.
-  const modules = new Set(["index"]);
+  const modules = new Set([entry]);
   for (const name of modules) {
     const text = name === "api" ? typesOf(endpoints, operations) : declarationsOf(name);
     for (const [, next = ""] of text.matchAll(/from "\.\/([\w-]+)\.js"/g)) modules.add(next);
-    writeFileSync(path.join(made, `${name}.d.ts`), `${text.trim()}\n`);
+    writeFileSync(path.join(made, `${name === entry ? "index" : name}.d.ts`), `${text.trim()}\n`);
   }
   copyFileSync(path.join(folder, "README.md"), path.join(made, "README.md"));
   writeFileSync(path.join(made, "package.json"), `${JSON.stringify(manifest(), null, 2)}\n`);

@@ -150,6 +150,12 @@ const forbidden = [
     from: { path: "^apps/console/src/main/" },
     to: { path: "^server/", pathNot: [isomorphic, "^server/local-client\\.ts$"], dependencyTypesNot: typeOnly },
   },
+  {
+    name: "5 the SDK imports nothing but itself: it runs where nothing else is installed",
+    severity: "error",
+    from: { path: "^apps/sdk/" },
+    to: { pathNot: "^apps/sdk/" },
+  },
   ...[
     ["sqlite3", "server/kernel/(db|kysely-sqlite)\\.ts"],
     ["nodemailer", "server/features/mail/transport\\.ts"],

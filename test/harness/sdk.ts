@@ -8,7 +8,7 @@ import { buildSdk } from "../../scripts/build-sdk.ts";
 
 /** The SDK as its users have it: built, packed, and installed from the tarball into a project of its own, without a network. */
 
-type Sdk = typeof import("../../apps/sdk/src/index.ts");
+type Sdk = typeof import("../../apps/sdk/src/client.ts");
 const run = promisify(execFile);
 const packages = path.resolve("node_modules");
 

@@ -6,6 +6,14 @@ import type { CallOptions, DownloadedFile, SignetOptions, StreamedFile } from ".
 import { listOf, type Page } from "./pages.ts";
 import { type Call, createTransport, type Transport } from "./transport.ts";
 
+/** The package's own module: a client of one appliance, and what else a program that uses it needs. */
+
+export type * from "./api.ts";
+export { SignetConnectionError, SignetError } from "./errors.ts";
+export type * from "./options.ts";
+export type { List, Page } from "./pages.ts";
+export { type VerifyWebhookInput, verifyWebhook, type WebhookFault, WebhookVerificationError } from "./webhooks.ts";
+
 /** A client of one appliance, with one key. */
 export type Signet = Resources;
 
