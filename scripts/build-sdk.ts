@@ -51,7 +51,7 @@ export async function buildSdk(target = path.join(root, "dist/sdk")): Promise<st
   }
   copyFileSync(path.join(folder, "README.md"), path.join(made, "README.md"));
   writeFileSync(path.join(made, "package.json"), `${JSON.stringify(manifest(), null, 2)}\n`);
-  const packed = execFileSync("npm", ["pack", "--silent", "--pack-destination", target], {
+  const packed = execFileSync("npm", ["pack", "--silent", "--no-update-notifier", "--pack-destination", target], {
     cwd: made,
     encoding: "utf8",
   });

@@ -20,7 +20,8 @@ export async function installSdk() {
   const project = path.join(folder, "project");
   await mkdir(project);
   await writeFile(path.join(project, "package.json"), JSON.stringify({ type: "module", private: true }));
-  await run("npm", ["install", "--offline", "--ignore-scripts", "--no-audit", "--no-fund", tarball], { cwd: project });
+  const quietly = ["--offline", "--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier"];
+  await run("npm", ["install", ...quietly, tarball], { cwd: project });
   const installed = path.join(project, "node_modules/@signet/sdk");
   return {
     tarball,

@@ -22,16 +22,19 @@ beforeAll(async () => {
   for (const name of ["flow.ts", "types.ts"])
     writeFileSync(path.join(sdk.project, name), readFileSync(path.join("test/fixtures/sdk", name)));
   writeFileSync(path.join(sdk.project, "guide.ts"), guide());
+  writeFileSync(path.join(sdk.project, "readme.ts"), examplesOf(path.join(sdk.installed, "README.md")).join("\n"));
 });
 afterAll(async () => {
   await app?.stop();
   await sdk?.remove();
 });
 
+const examplesOf = (file: string): string[] =>
+  [...readFileSync(file, "utf8").matchAll(/^```ts\n([\s\S]*?)^```/gm)].map(([, code = ""]) => code);
+
 /** The examples of docs/sdk.md, one after the other, with the appliance of this test, and a webhook that comes in. */
 function guide(): string {
-  const text = readFileSync("docs/sdk.md", "utf8");
-  const examples = [...text.matchAll(/^```ts\n([\s\S]*?)^```/gm)].map(([, code = ""]) => code);
+  const examples = examplesOf("docs/sdk.md");
   expect(examples.length).toBeGreaterThan(5);
   const head = "const { BASE_URL = '', WEBHOOK_ID = '', WEBHOOK_TIME = '', WEBHOOK_SIGNATURE = '' } = process.env;";
   const webhook = `
@@ -88,7 +91,7 @@ test("strict programs compile with browsers' types and with Node's, and mistakes
   const browsers = ["--lib", "es2022,dom,dom.iterable", "--types", ""];
   const node = ["--lib", "es2022", "--types", "node"];
   expect(await sdk.faultsOf(["types.ts"], browsers)).toBe("");
-  expect(await sdk.faultsOf(["types.ts", "flow.ts", "guide.ts"], node)).toBe("");
+  expect(await sdk.faultsOf(["types.ts", "flow.ts", "guide.ts", "readme.ts"], node)).toBe("");
 });
 
 test("a program sends, lists, follows, downloads and voids on a real appliance", async () => {
