@@ -151,3 +151,10 @@ test.each(filters)("a search for envelopes goes by the index of texts and then b
   expect(text).toContain("SEARCH envelope_numbers USING INTEGER PRIMARY KEY");
   expect(text).toContain("SEARCH envelopes USING INDEX sqlite_autoindex_envelopes_1 (id=?)");
 });
+
+test("the attempts of a webhook endpoint's last day are counted from an index alone", async () => {
+  const plans = await plansOf((tx) => webhooks.countSentByHour(tx, "whe", at));
+  expect(plans[0]).toBe(
+    "SEARCH webhook_deliveries USING COVERING INDEX webhook_deliveries_sent (endpoint=? AND sent_at>?)",
+  );
+});

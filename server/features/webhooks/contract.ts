@@ -176,6 +176,13 @@ export const WebhookDelivery = z
   .meta({ id: "WebhookDelivery", description: "One attempt" });
 export type WebhookDelivery = z.infer<typeof WebhookDelivery>;
 
+export const WebhookHour = z.object({
+  hour: Ts.meta({ description: "When it begins" }),
+  succeeded: z.int(),
+  failed: z.int(),
+});
+export type WebhookHour = z.infer<typeof WebhookHour>;
+
 export const RedeliverEvent = z
   .strictObject({ endpoint: z.string().min(1).max(64).meta({ description: "whe_…" }) })
   .meta({ id: "RedeliverEvent", example: { endpoint: "whe_0123456789ABCDEFGHIJKLMN" } });
@@ -331,6 +338,19 @@ export const getEvent = endpoint({
   published: false,
 });
 
+export const getWebhookHours = endpoint({
+  method: "GET",
+  path: "/auth/webhook-endpoints/{id}/hours",
+  id: "getWebhookHours",
+  tag: "Dashboard",
+  summary: "Count the attempts of the present hour and of the 23 before, oldest first",
+  credential: "dashboard",
+  permission: "org:manage",
+  params,
+  responses: { 200: { kind: "json", schema: z.object({ hours: z.array(WebhookHour) }) } },
+  published: false,
+});
+
 export const endpoints = [
   createWebhookEndpoint,
   listWebhookEndpoints,
@@ -344,4 +364,5 @@ export const endpoints = [
   redeliverEvent,
   replayEvents,
   getEvent,
+  getWebhookHours,
 ] as const;

@@ -8,7 +8,7 @@ import { enqueue } from "../../kernel/jobs.ts";
 import type { Remember } from "../../kernel/request.ts";
 import type { Actor } from "../../kernel/wire.ts";
 import { recordAdminAct } from "../identity/service.ts";
-import type { DeliveryStatus, DeliveryTrigger, WebhookDelivery } from "./contract.ts";
+import type { DeliveryStatus, DeliveryTrigger, WebhookDelivery, WebhookHour } from "./contract.ts";
 import { bodyOfTest } from "./events.ts";
 import { deliverEvent, replayPage } from "./jobs.ts";
 import { presentDelivery } from "./present.ts";
@@ -98,6 +98,20 @@ export async function listDeliveries(
   const before = cursor === undefined ? undefined : decodeCursor(deps.secrets, list, cursor);
   const rows = await store.listDeliveries(deps.db.read, endpoint, { status, before, limit: limit + 1 });
   return pageOf(deps.secrets, list, rows, limit, (row) => ({ t: row.created_at, id: row.id }), presentDelivery);
+}
+
+const hourMs = 3_600_000;
+
+/** How the attempts of the present hour and of the 23 before went, oldest first; hours are those of UTC. */
+export async function hoursOf(deps: Pick<Deps, "clock" | "db">, endpoint: string): Promise<WebhookHour[]> {
+  const present = Math.floor(deps.clock.now() / hourMs);
+  const hours = Array.from({ length: 24 }, (_, index) => toTs((present - 23 + index) * hourMs));
+  const counts = await store.countSentByHour(deps.db.read, endpoint, hours[0] ?? "");
+  return hours.map((hour) => {
+    const of = (status: DeliveryStatus) =>
+      counts.find((count) => count.status === status && hour.startsWith(count.hour))?.count ?? 0;
+    return { hour, succeeded: of("succeeded"), failed: of("failed") };
+  });
 }
 
 /** @throws AppError endpoint-disabled while it is paused */

@@ -89,4 +89,8 @@ export const bindings = [
     load: loadEvent,
     handle: async (_deps, _call, event) => ({ status: 200, body: JSON.parse(event.body) }),
   }),
+  bind(contract.getWebhookHours)({
+    load,
+    handle: async (deps, _call, { id }) => ({ status: 200, body: { hours: await deliveries.hoursOf(deps, id) } }),
+  }),
 ];

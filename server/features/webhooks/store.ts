@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import type { Ts } from "../../kernel/clock.ts";
 import type { Place } from "../../kernel/cursor.ts";
 import type { Reader, Tx } from "../../kernel/db.ts";
@@ -210,6 +211,25 @@ export async function countSent(
     .where("sent_at", ">=", since)
     .executeTakeFirstOrThrow();
   return { succeeded, failed: all - succeeded };
+}
+
+/**
+ * The same by the hour in which they were made; hours without any are left out.
+ * @returns `hour` is the start of a time stamp, up to the hour: `2026-01-31T23`
+ */
+export function countSentByHour(
+  reader: Reader,
+  endpoint: string,
+  since: Ts,
+): Promise<{ hour: string; status: DeliveryStatus; count: number }[]> {
+  const hour = sql<string>`substr(sent_at, 1, 13)`;
+  return reader
+    .selectFrom("webhook_deliveries")
+    .select((select) => [hour.as("hour"), "status", select.fn.countAll<number>().as("count")])
+    .where("endpoint", "=", endpoint)
+    .where("sent_at", ">=", since)
+    .groupBy([hour, "status"])
+    .execute();
 }
 
 /** Takes away expired secrets. */
