@@ -223,6 +223,7 @@ describe("the organization", () => {
       "Organization",
       "Members",
       "API keys",
+      "Webhooks",
       "Activity",
       "Branding (later)",
     ]);

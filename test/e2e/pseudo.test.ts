@@ -110,7 +110,17 @@ test.each(looks)("the dashboard, on a %s", async (look) => {
   await see([
     ...["/", "/envelopes", `/envelopes/${envelope}`, "/templates", `/templates/${template}`, "/send", "/bulk"],
     ...["people", "content", "options", "review"].map((step) => `/send?template=${template}&step=${step}`),
-    ...["organization", "members", "keys", "branding", "audit", "account"].map((part) => `/settings/${part}`),
+    ...[
+      "organization",
+      "members",
+      "keys",
+      "webhooks",
+      "webhooks/events",
+      "webhooks/check",
+      "branding",
+      "audit",
+      "account",
+    ].map((part) => `/settings/${part}`),
   ]);
 });
 

@@ -1,4 +1,5 @@
-import { createContext, type ReactNode, useCallback, useContext, useMemo, useState } from "react";
+import { createContext, type ReactNode, useCallback, useContext, useEffect, useMemo, useState } from "react";
+import { notify } from "../../shared/ui/kit/notify.tsx";
 
 type Mode = {
   testMode: boolean;
@@ -48,4 +49,23 @@ export function useMode(): Mode {
   const mode = useContext(Context);
   if (!mode) throw new Error("useMode needs a ModeProvider above it.");
   return mode;
+}
+
+/**
+ * Brings the tab to the world of something with an id: a link may lead from one into the other, and what is real must not stand
+ * below the band that says that it is not.
+ * @param testMode undefined while it is not known
+ * @param words tell the person which world the tab shows now
+ * @returns whether the tab shows that world
+ */
+export function useModeOf(id: string, testMode: boolean | undefined, words: (testMode: boolean) => string): boolean {
+  const mode = useMode();
+  const differs = testMode !== undefined && testMode !== mode.testMode;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: whoever then chooses the other world leaves this page
+  useEffect(() => {
+    if (!differs) return;
+    mode.follow(testMode);
+    notify({ message: words(testMode) });
+  }, [id, testMode]);
+  return !differs;
 }

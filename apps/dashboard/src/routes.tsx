@@ -234,6 +234,38 @@ const keys = createRoute({
     "KeysPage",
   ),
 });
+const webhooks = createRoute({
+  getParentRoute: () => settings,
+  path: "/webhooks",
+  component: lazyRouteComponent(
+    page(["settings", "webhooks"], () => import("./features/webhooks/WebhooksPage.tsx")),
+    "WebhooksPage",
+  ),
+});
+const webhook = createRoute({
+  getParentRoute: () => settings,
+  path: "/webhooks/$id",
+  component: lazyRouteComponent(
+    page(["settings", "webhooks"], () => import("./features/webhooks/WebhookPage.tsx")),
+    "WebhookPage",
+  ),
+});
+const webhookEvents = createRoute({
+  getParentRoute: () => settings,
+  path: "/webhooks/events",
+  component: lazyRouteComponent(
+    page(["settings", "webhooks"], () => import("./features/webhooks/EventsPage.tsx")),
+    "EventsPage",
+  ),
+});
+const webhookCheck = createRoute({
+  getParentRoute: () => settings,
+  path: "/webhooks/check",
+  component: lazyRouteComponent(
+    page(["settings", "webhooks"], () => import("./features/webhooks/CheckPage.tsx")),
+    "CheckPage",
+  ),
+});
 const branding = createRoute({
   getParentRoute: () => settings,
   path: "/branding",
@@ -269,7 +301,19 @@ const tree = root.addChildren([
     bulk,
     templates,
     template,
-    settings.addChildren([settingsStart, organization, members, keys, branding, audit, account]),
+    settings.addChildren([
+      settingsStart,
+      organization,
+      members,
+      keys,
+      webhooks,
+      webhook,
+      webhookEvents,
+      webhookCheck,
+      branding,
+      audit,
+      account,
+    ]),
   ]),
 ]);
 

@@ -78,7 +78,12 @@ function changed(change: Partial<Envelope>, person: Partial<Envelope["recipients
 
 const viewed = { status: "viewed", viewedAt: at(20), verifiedAt: at(19) } as const;
 const signed = { ...viewed, status: "completed", completedAt: at(30) } as const;
-const declined = { ...viewed, status: "declined", declinedAt: at(30), declineReason: "The rent is not right." } as const;
+const declined = {
+  ...viewed,
+  status: "declined",
+  declinedAt: at(30),
+  declineReason: "The rent is not right.",
+} as const;
 const canceled = { status: "canceled" } as const;
 const before = { status: "pending", sentAt: null, lastSentAt: null } as const;
 
@@ -100,8 +105,14 @@ export const eventExamples: Record<SentEventType, Event> = {
   "envelope.created": event("envelope.created", at(0), { envelope: rendering }),
   "envelope.ready": event("envelope.ready", at(1), { envelope: changed({}, before) }),
   "recipient.sent": event("recipient.sent", at(1), { envelope: sent, recipient }),
-  "recipient.viewed": event("recipient.viewed", at(20), { envelope: changed({ updatedAt: at(20) }, viewed), recipient }),
-  "recipient.signed": event("recipient.signed", at(30), { envelope: changed({ updatedAt: at(30) }, signed), recipient }),
+  "recipient.viewed": event("recipient.viewed", at(20), {
+    envelope: changed({ updatedAt: at(20) }, viewed),
+    recipient,
+  }),
+  "recipient.signed": event("recipient.signed", at(30), {
+    envelope: changed({ updatedAt: at(30) }, signed),
+    recipient,
+  }),
   "recipient.declined": event("recipient.declined", at(30), {
     envelope: changed({ updatedAt: at(30) }, declined),
     recipient,

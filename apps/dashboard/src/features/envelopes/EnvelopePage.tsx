@@ -1,6 +1,5 @@
 import { Button } from "@mantine/core";
 import { Link, useParams } from "@tanstack/react-router";
-import { useEffect } from "react";
 import { getEnvelope } from "../../../../../server/features/envelopes/contract.ts";
 import { ProblemResponse } from "../../../../shared/api/client.ts";
 import { useEndpoint } from "../../../../shared/api/queries.ts";
@@ -8,9 +7,8 @@ import { translator } from "../../../../shared/i18n.ts";
 import { Failure } from "../../../../shared/ui/Failure.tsx";
 import { Empty } from "../../../../shared/ui/kit/Empty.tsx";
 import { Loading } from "../../../../shared/ui/kit/Loading.tsx";
-import { notify } from "../../../../shared/ui/kit/notify.tsx";
 import { PageHeader } from "../../../../shared/ui/kit/PageHeader.tsx";
-import { useMode } from "../../mode.tsx";
+import { useModeOf } from "../../mode.tsx";
 import { EnvelopeView } from "./EnvelopeView.tsx";
 import "./envelope.css";
 
@@ -18,29 +16,13 @@ import "./envelope.css";
 export function EnvelopePage() {
   const { id } = useParams({ from: "/workspace/envelopes/$id" });
   const envelope = useEndpoint(getEnvelope, { params: { id } });
-  const matches = useItsMode(id, envelope.data?.testMode);
+  const matches = useModeOf(id, envelope.data?.testMode, (testMode) =>
+    translator("envelopes")(testMode ? "page.inTestMode" : "page.inLiveMode"),
+  );
   if (envelope.data && !matches) return <Coming />;
   if (envelope.data) return <EnvelopeView key={id} envelope={envelope.data} failure={envelope.error} />;
   if (envelope.isError) return <Trouble error={envelope.error} onRetry={() => void envelope.refetch()} />;
   return <Coming />;
-}
-
-/**
- * Brings the tab to the world of the envelope: a link may lead from one into the other, and what is real must not stand below
- * the band that says that it is not.
- * @returns whether the tab shows that world
- */
-function useItsMode(id: string, testMode: boolean | undefined): boolean {
-  const mode = useMode();
-  const differs = testMode !== undefined && testMode !== mode.testMode;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: whoever then chooses the other world leaves this page
-  useEffect(() => {
-    if (!differs) return;
-    const t = translator("envelopes");
-    mode.follow(testMode);
-    notify({ message: t(testMode ? "page.inTestMode" : "page.inLiveMode") });
-  }, [id, testMode]);
-  return !differs;
 }
 
 function Coming() {

@@ -31,6 +31,7 @@ function useSections(): Section[] {
     },
     { to: "/settings/members", label: t("sections.members"), shown: manages.members },
     { to: "/settings/keys", label: t("sections.keys"), shown: manages.keys },
+    { to: "/settings/webhooks", label: t("sections.webhooks"), shown: manages.organization },
     { to: "/settings/audit", label: t("sections.audit"), shown: manages.organization },
     { to: "/settings/branding", label: t("sections.branding"), shown: manages.organization },
   ];
@@ -44,7 +45,9 @@ export function SettingsLayout() {
   const row = useRef<HTMLElement>(null);
   // On a phone the present section may lie outside of the row.
   useEffect(() => {
-    row.current?.querySelector(`a[href="${pathname}"]`)?.scrollIntoView({ block: "nearest", inline: "center" });
+    const links = row.current?.querySelectorAll("a") ?? [];
+    const present = [...links].find((link) => pathname.startsWith(link.getAttribute("href") ?? "\0"));
+    present?.scrollIntoView({ block: "nearest", inline: "center" });
   }, [pathname]);
   return (
     <div className="settings">

@@ -8,7 +8,7 @@ import { useSession } from "../../session.tsx";
 
 const t = translator("shell");
 
-/** Changes the world; an open envelope belongs to the other one and is left. */
+/** Changes the world; an open envelope or webhook endpoint belongs to the other one and is left. */
 function useSwitch(): (testMode: boolean) => Promise<void> {
   const { setTestMode } = useMode();
   const { pathname } = useLocation();
@@ -17,6 +17,7 @@ function useSwitch(): (testMode: boolean) => Promise<void> {
     if (!(await mayRedraw("mode"))) return;
     setTestMode(testMode);
     if (pathname.startsWith("/envelopes/")) await navigate({ to: "/envelopes" });
+    if (pathname.startsWith("/settings/webhooks/whe_")) await navigate({ to: "/settings/webhooks" });
   };
 }
 

@@ -7,6 +7,7 @@ import { PageHeader } from "../../../../shared/ui/kit/PageHeader.tsx";
 import { useMode } from "../../mode.tsx";
 import { useCan, useSession } from "../../session.tsx";
 import { MailNotice } from "../shell/MailNotice.tsx";
+import { WebhookNotice } from "../shell/WebhookNotice.tsx";
 import { FirstSteps } from "./FirstSteps.tsx";
 import { Overview } from "./Overview.tsx";
 import "./welcome.css";
@@ -30,6 +31,7 @@ export function WelcomePage() {
         description={used ? (organization?.name ?? "") : t("welcome.lead", { organization: organization?.name ?? "" })}
       />
       {!testMode && <MailNotice />}
+      <WebhookNotice testMode={testMode} />
       {any.isError && <Failure error={any.error} />}
       {canRead && any.isPending && <Loading rows={4} height={90} />}
       {(!canRead || any.data) && (used ? <Overview testMode={testMode} /> : <FirstSteps />)}
