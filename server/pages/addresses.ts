@@ -1,7 +1,7 @@
 /** Which of the web apps answers at which address; the page itself finds out what is there, and whether somebody is signed in. */
 
 const access = /^\/(sign-in|sign-up|first-owner|invite|magic|password\/(forgot|reset))\/?$/;
-const workspace = /^\/((send|bulk)|(envelopes|templates|settings)(\/[0-9A-Za-z_-]{1,64})?)\/?$/;
+const workspace = /^\/((send|bulk)|(envelopes|templates|settings|settings\/webhooks)(\/[0-9A-Za-z_-]{1,64})?)\/?$/;
 const others = /^\/(sign|verify|view|docs)\/?$/;
 const signing = /^\/sign\/(ses_[0-9A-Za-z]{1,64})$/;
 

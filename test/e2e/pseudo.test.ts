@@ -2,6 +2,10 @@ import type { Browser, Page } from "playwright";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { locales } from "../../locales/read.ts";
 import { buildApps } from "../../scripts/build-apps.ts";
+import { deliveryErrorCodes, WebhookEndpoint } from "../../server/features/webhooks/contract.ts";
+import { newDelivery } from "../../server/features/webhooks/deliveries.ts";
+import { insertDeliveries, updateEndpoint } from "../../server/features/webhooks/store.ts";
+import { toTs } from "../../server/kernel/clock.ts";
 import { startAppliance, type TestAppliance } from "../harness/appliance.ts";
 import {
   addSession,
@@ -30,6 +34,7 @@ let app: TestAppliance;
 let browser: Browser;
 let template: string;
 let envelope: string;
+let endpoint: string;
 let cookie: string;
 let visits: Visit[] = [];
 
@@ -48,6 +53,7 @@ beforeAll(async () => {
     tenant: { locale: pseudoLanguage },
   });
   envelope = sent.id;
+  endpoint = await webhookEndpoint();
   cookie = await app.signIn();
 });
 
@@ -62,6 +68,30 @@ afterAll(async () => {
   await browser?.close();
   await app?.stop();
 });
+
+/** An endpoint that is never called, with attempts of each kind. */
+async function webhookEndpoint(): Promise<string> {
+  const json = { url: "https://8.8.8.8/hooks", events: ["envelope.expired"] };
+  const { id, url } = WebhookEndpoint.parse((await app.json("/v1/webhook-endpoints", { json })).body);
+  const now = app.deps.clock.now();
+  const attempt = (change: Partial<ReturnType<typeof newDelivery>>) => {
+    const plan = { attempt: 1, trigger: "event", at: now, createdAt: now, until: now } as const;
+    const made = newDelivery({ endpoint: id, url, event: "evt_1", type: "envelope.expired" }, plan);
+    return { ...made, sent_at: toTs(now), duration_ms: 1, ...change };
+  };
+  const failed = { status: "failed", error_message: "" } as const;
+  await app.deps.db.tx(async (tx) => {
+    await insertDeliveries(tx, [
+      attempt({ status: "succeeded", status_code: 200, final: 1 }),
+      attempt({ ...failed, error_code: "redirect", status_code: 301, trigger: "redeliver" }),
+      ...deliveryErrorCodes.map((error_code) => attempt({ ...failed, error_code, trigger: "retry", final: 1 })),
+      attempt({ sent_at: null, duration_ms: null, trigger: "test" }),
+    ]);
+    const since = toTs(now - 48 * 3_600_000);
+    await updateEndpoint(tx, id, { failing_since: since, last_failure_at: since, last_status_code: 410 });
+  });
+  return id;
+}
 
 /** A browser that asks for the language, of an appliance that has it besides. */
 async function speaker(options: Parameters<typeof visit>[1]): Promise<Page> {
@@ -82,6 +112,7 @@ async function speaker(options: Parameters<typeof visit>[1]): Promise<Page> {
 /** What people gave. */
 const names = [
   /[\w*]+@example.com|\b(Bern|Caveat|Dancing Script|Great Vibes|Homemade Apple)\b|Ada Muster|Ben Beispiel|Flat 12|Rental agreement|Tenant|Landlord|(live|test) key|Lea\b/g,
+  /\b(envelope|recipient|signing_link|webhook)\.\w+|https:\/\//g,
   /^(EL|OO)$|\(Pseudo-Accents\)| and /g,
 ];
 
@@ -117,11 +148,48 @@ test.each(looks)("the dashboard, on a %s", async (look) => {
       "webhooks",
       "webhooks/events",
       "webhooks/check",
+      `webhooks/${endpoint}`,
       "branding",
       "audit",
       "account",
     ].map((part) => `/settings/${part}`),
   ]);
+});
+
+test("what is asked about a webhook endpoint, and what is said of an attempt", async () => {
+  const page = await speaker(phone);
+  await addSession(page.context(), app, cookie);
+  await page.goto(`${app.url}/settings/webhooks/${endpoint}`);
+  const press = (english: string) =>
+    page
+      .getByRole("button", { name: pseudoMessage(english), exact: true })
+      .first()
+      .click();
+  for (const [opener, last] of [
+    ["Edit", "Save"],
+    ["Send events again since…", "Send events again"],
+    ["Rotate secret", "Replace secret"],
+  ] as const) {
+    await press(opener);
+    await page
+      .getByRole("dialog")
+      .getByRole("button", { name: pseudoMessage(last), exact: true })
+      .waitFor();
+    await dialogReady(page);
+    await speaks(page, opener);
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "hidden" });
+  }
+  await press("Reveal secret");
+  await page
+    .getByRole("dialog")
+    .getByRole("button", { name: pseudoMessage("Done"), exact: true })
+    .waitFor();
+  await speaks(page, "the secret");
+  await press("Done");
+  await page.locator(".webhook-log tbody tr[data-status=succeeded] button").click();
+  await dialogReady(page);
+  await speaks(page, "an attempt");
 });
 
 test.each(looks)("the pages for everybody: signing, following, checking, the API, on a %s", async (look) => {

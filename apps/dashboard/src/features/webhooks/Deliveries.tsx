@@ -131,6 +131,8 @@ function Table({ entries, onOpen }: TableProps) {
 }
 
 function Next({ delivery: { status, final, nextAttemptAt } }: { delivery: WebhookDelivery }) {
-  if (nextAttemptAt !== null && status !== "succeeded") return <When at={nextAttemptAt} />;
-  return status === "failed" && final ? translator("webhooks")("log.last") : "–";
+  if (status === "failed" && final) return translator("webhooks")("log.last");
+  // Of one that was repeated already, the row of the repeat tells.
+  const ahead = nextAttemptAt !== null && Date.parse(nextAttemptAt) > Date.now();
+  return ahead || (nextAttemptAt !== null && status === "pending") ? <When at={nextAttemptAt} /> : "–";
 }
