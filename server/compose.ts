@@ -1,6 +1,5 @@
 import { adminApp, notHere, publicApp } from "./apps.ts";
 import { withPort } from "./config.ts";
-import { endpoints } from "./contract.ts";
 import type { Host, RunningHost } from "./feature.ts";
 import { createActivity } from "./features/backup/activity.ts";
 import { openTls } from "./features/tls/keeper.ts";
@@ -151,7 +150,7 @@ async function openHost(options: ComposeOptions, opened: Opened) {
   opened.push({ close: () => watch?.stop() });
   // Before anything runs: what this run believes is what the next one begins with.
   await watch?.look();
-  const operations = createOperations(deps, endpoints, () => maintenance.state !== null);
+  const operations = createOperations(deps, () => maintenance.state !== null);
   opened.push({ drain: () => operations.stopping() });
   const host: Host = {
     deps,

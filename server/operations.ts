@@ -1,7 +1,6 @@
 import { stringify } from "yaml";
 import { z } from "zod";
 import type { Deps } from "./kernel/deps.ts";
-import type { EndpointSpec } from "./kernel/endpoint.ts";
 import { once } from "./kernel/once.ts";
 import type { OpenApiDocument } from "./kernel/openapi.ts";
 import { equalInConstantTime } from "./kernel/secrets.ts";
@@ -19,18 +18,13 @@ export type Operations = ReturnType<typeof createOperations>;
  * What machines ask besides /v1: health, readiness, metrics, and the description of the interface.
  * @param inMaintenance whether nothing new is taken at present
  */
-export function createOperations(deps: Deps, endpoints: readonly EndpointSpec[], inMaintenance: () => boolean) {
+export function createOperations(deps: Deps, inMaintenance: () => boolean) {
   let stopping = false;
   let document: Promise<OpenApiDocument> | undefined;
 
   const describe = (): Promise<OpenApiDocument> => {
     // Loaded at the first request: building it costs more than the rest of the start.
-    document ??= Promise.all([
-      import("./kernel/openapi.ts"),
-      import("./examples.json", { with: { type: "json" } }),
-    ]).then(([{ describeApi }, { default: examples }]) =>
-      describeApi(endpoints, { serverUrl: deps.config.baseUrl, examples }),
-    );
+    document ??= import("./openapi.ts").then(({ describeService }) => describeService(deps.config.baseUrl));
     return document;
   };
 

@@ -11,6 +11,7 @@ import {
   sharedHeaders,
 } from "./openapi-responses.ts";
 import { describeText } from "./openapi-texts.ts";
+import { describeWebhooks, sendBodies, type WebhookSpec, webhookHeaders } from "./openapi-webhooks.ts";
 import { textPatterns } from "./text-patterns.ts";
 import { shownOrganizationHeader } from "./wire.ts";
 
@@ -50,6 +51,7 @@ const tagDescriptions: Record<string, string> = {
   Envelopes: "Documents sent to be signed, their people, states, files and audit trail.",
   Signing: "What the signing page calls with a signer's token; for embedded signing, how to get one.",
   Viewers: "What the status page calls for people who follow an envelope without signing it.",
+  Webhooks: "Where events are posted to as they happen, what was sent, and sending it again.",
   Organization: "The organization that the key belongs to, its features and limits.",
   Account: "What a person who is signed in to the dashboard chooses for themselves.",
   "API keys": "The keys that servers authenticate with, each of one mode.",
@@ -61,9 +63,10 @@ export type DescribeOptions = {
   serverUrl: string;
   /** By the id of the schema; what a schema says itself wins. */
   examples: Readonly<Record<string, unknown>>;
+  webhooks: readonly WebhookSpec[];
 };
 
-/** OpenAPI 3.1.0 of the published endpoints, in the order of the list. */
+/** OpenAPI 3.1.0 of the published endpoints and the webhooks, in the order of the lists. */
 export function describeApi(endpoints: readonly EndpointSpec[], options: DescribeOptions): OpenApiDocument {
   const published = endpoints.filter((endpoint) => endpoint.published !== false);
   const paths: ZodOpenApiPathsObject = {};
@@ -92,10 +95,14 @@ export function describeApi(endpoints: readonly EndpointSpec[], options: Describ
       servers: [{ url: options.serverUrl }],
       tags: tags.map((name) => ({ name, ...(tagDescriptions[name] ? { description: tagDescriptions[name] } : {}) })),
       paths,
+      webhooks: describeWebhooks(options.webhooks),
       components: {
         headers: sharedHeaders,
         parameters: Object.fromEntries(
-          Object.entries(requestHeaders).map(([name, header]) => [name, { in: "header" as const, name, ...header }]),
+          Object.entries({ ...requestHeaders, ...webhookHeaders }).map(([name, header]) => [
+            name,
+            { in: "header" as const, name, ...header },
+          ]),
         ),
         securitySchemes: Object.fromEntries(Object.entries(securitySchemes).filter(([name]) => used.has(name))),
       },
@@ -111,6 +118,7 @@ export function describeApi(endpoints: readonly EndpointSpec[], options: Describ
     },
   );
   freeParameters(document);
+  sendBodies(document);
   return document;
 }
 

@@ -6,7 +6,7 @@ import { z } from "zod";
  */
 
 /** What `String.prototype.trim` takes away (ECMA-262 §22.1.3.32). */
-const blank = "\\t-\\r \\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff";
+export const blank = "\\t-\\r \\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff";
 /** Of these, what no text holds: it stands around one only, where it is taken away. */
 const trimmedControl = "\\u000b\\u000c";
 const keptBlank = blank.replace("\\t-\\r", "\\t\\n\\r");

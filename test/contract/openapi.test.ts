@@ -8,8 +8,11 @@ import { parse } from "yaml";
 import { z } from "zod";
 import { endpoints } from "../../server/contract.ts";
 import examples from "../../server/examples.json" with { type: "json" };
+import { eventSchemas } from "../../server/features/webhooks/contract.ts";
+import { eventExamples } from "../../server/features/webhooks/examples.ts";
 import { Problem } from "../../server/kernel/problem.ts";
 import { startAppliance, type TestAppliance } from "../harness/appliance.ts";
+import { readWebhooks } from "../harness/event-schemas.ts";
 
 type Node = Record<string, unknown>;
 const published = endpoints.filter((endpoint) => endpoint.published !== false);
@@ -218,7 +221,7 @@ describe("the description of the interface", () => {
       }
     }
     expect(responseOf("POST", "/v1/envelopes", 200)?.headers).toHaveProperty("x-deduplicated");
-    expect(text.length).toBeLessThan(450_000);
+    expect(text.length).toBeLessThan(500_000);
   });
 
   it("links what creates a thing to what reads, changes and deletes it", () => {
@@ -282,6 +285,60 @@ describe("the description of the interface", () => {
   it("has no example that belongs to nothing", () => {
     for (const id of Object.keys(examples)) expect(Object.keys(document.components.schemas)).toContain(id);
     expect(text).not.toMatch(/svc[a-z]*_(?!0{43})[0-9A-Za-z]{40,}/);
+  });
+
+  it("has a webhook for every type of event that is sent, with the headers and a schema of its own", () => {
+    const { webhooks } = readWebhooks(JSON.parse(text));
+    expect(Object.keys(webhooks).toSorted()).toEqual(Object.keys(eventSchemas).toSorted());
+    const refs = new Set<string>();
+    for (const { post } of Object.values(webhooks)) {
+      refs.add(post.requestBody.content["application/json"].schema.$ref);
+      expect(Object.keys(post.responses)).toEqual(["2XX"]);
+      expect(post.parameters.map((parameter) => resolved(parameter))).toMatchObject(
+        ["webhook-id", "webhook-timestamp", "webhook-signature", "user-agent"].map((name) => ({
+          name,
+          in: "header",
+          required: true,
+        })),
+      );
+    }
+    expect(refs.size).toBe(Object.keys(eventSchemas).length);
+    for (const node of nodesBelow(Object.values(webhooks))) expect(node.additionalProperties).not.toBe(false);
+    const ids = [...published.map(({ id }) => id), ...Object.values(webhooks).map(({ post }) => post.operationId)];
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  it.each(Object.entries(eventSchemas))("shows an example of %s that its schema accepts", (type, schema) => {
+    const { webhooks, complaints } = readWebhooks(JSON.parse(text));
+    const { example } = webhooks[type]?.post.requestBody.content["application/json"] ?? {};
+    expect(example).toEqual(new Map<string, unknown>(Object.entries(eventExamples)).get(type));
+    expect(schema.parse(example)).toEqual(example);
+    expect(complaints(type, example)).toEqual([]);
+    expect(complaints(type, { ...Object(example), type: "x", data: {} })).not.toEqual([]);
+  });
+
+  it("tells one life in its examples: states and moments that follow each other", () => {
+    const life = [
+      "envelope.created",
+      "envelope.ready",
+      "recipient.sent",
+      "recipient.viewed",
+      "recipient.signed",
+    ] as const;
+    const events = [...life, "envelope.completed" as const, "envelope.sealed" as const].map(
+      (type) => eventExamples[type],
+    );
+    expect(new Set(events.map(({ data }) => data.envelope?.id)).size).toBe(1);
+    expect(new Set(Object.values(eventExamples).map(({ id }) => id)).size).toBe(Object.keys(eventExamples).length);
+    expect(events.map(({ createdAt }) => createdAt)).toEqual(events.map(({ createdAt }) => createdAt).toSorted());
+    for (const { createdAt, data } of Object.values(eventExamples))
+      if (data.envelope !== null) expect(data.envelope.updatedAt).toBe(createdAt);
+    expect(events.map(({ data }) => data.envelope?.status)).toEqual([
+      "rendering",
+      ...Array(4).fill("sent"),
+      "completed",
+      "completed",
+    ]);
   });
 
   it("passes the linter", async () => {

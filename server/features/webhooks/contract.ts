@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { endpoint } from "../../kernel/endpoint.ts";
+import { blank } from "../../kernel/text-patterns.ts";
 import { Line, listOf, pageQuery, QueryBoolean, Ts } from "../../kernel/wire.ts";
 import { EventType } from "../envelopes/audit-contract.ts";
 import { Envelope, EnvelopeValues } from "../envelopes/contract.ts";
@@ -98,7 +99,7 @@ const httpsUrl = z
     const url = /\s/.test(text) ? null : URL.parse(text);
     return url !== null && url.protocol === "https:" && url.username === "" && url.password === "" && url.hash === "";
   }, "Use an https URL without a user name and a fragment.")
-  .meta({ format: "uri", pattern: "^https://[^\\s@#]+$" });
+  .meta({ format: "uri", pattern: `^https://[^@#${blank}]+$` });
 const events = z
   .array(EventType)
   .max(EventType.options.length)
@@ -294,6 +295,9 @@ export const testWebhookEndpoint = endpoint({
   summary: "Send a `webhook.test` event",
   params,
   responses: { 202: attempt },
+  links: {
+    redeliverEvent: { parameters: { id: "$response.body#/event" }, body: { endpoint: "$response.body#/endpoint" } },
+  },
   errors: ["endpoint-disabled"],
 });
 

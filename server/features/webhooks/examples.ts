@@ -1,59 +1,80 @@
 import type { Event, SentEventType } from "./contract.ts";
 
-/** What is sent of each type, as examples for the reference and the dashboard. Isomorphic. */
+/**
+ * What is sent of each type: one envelope for two people through its life, and the other ways in which it could have ended. For the
+ * description of the interface and the dashboard. Isomorphic.
+ */
 
 type Envelope = NonNullable<Event["data"]["envelope"]>;
+type Recipient = Envelope["recipients"][number];
 
-const at = (minute: number): string => `2026-03-02T09:${String(minute).padStart(2, "0")}:00.000Z`;
+/** The moments of its life. */
+const at = {
+  created: "2026-11-21T09:10:00.000Z",
+  ready: "2026-11-21T09:10:02.140Z",
+  viewed: "2026-11-21T11:42:31.508Z",
+  signed: "2026-11-21T11:47:05.263Z",
+  declined: "2026-11-21T11:47:05.263Z",
+  voided: "2026-11-22T08:03:44.017Z",
+  completed: "2026-11-22T15:20:12.791Z",
+  sealed: "2026-11-22T15:20:14.335Z",
+  expired: "2026-12-21T09:10:00.000Z",
+};
 
-const recipients: Envelope["recipients"] = [
-  {
-    id: "rcp_4fQz81LmWn0Tc6VbYk2HsJ9d",
-    role: "tenant",
-    kind: "signer",
-    status: "sent",
-    locale: "en",
-    name: "Ada Muster",
-    email: "ada@example.com",
-    phone: null,
-    order: 1,
-    delivery: "email",
-    verification: "email_otp",
-    redirectUrl: null,
-    sentAt: at(1),
-    lastSentAt: at(1),
-    viewedAt: null,
-    verifiedAt: null,
-    completedAt: null,
-    declinedAt: null,
-    declineReason: null,
-    deliveryError: null,
-  },
-];
+const tenant: Recipient = {
+  id: "rcp_hhYL7PgoD87CYEeV6Gbr2f7u",
+  role: "Tenant",
+  kind: "signer",
+  status: "pending",
+  locale: "en",
+  name: "Ada Muster",
+  email: "ada@example.com",
+  phone: null,
+  order: 1,
+  delivery: "email",
+  verification: "email_otp",
+  redirectUrl: null,
+  sentAt: null,
+  lastSentAt: null,
+  viewedAt: null,
+  verifiedAt: null,
+  completedAt: null,
+  declinedAt: null,
+  declineReason: null,
+  deliveryError: null,
+};
+const landlord: Recipient = {
+  ...tenant,
+  id: "rcp_SoS0KJFjJzBYcHOVn2QM0pNs",
+  role: "Landlord",
+  name: "Ben Beispiel",
+  email: "ben@example.com",
+  order: 2,
+  verification: "none",
+};
 
-/** In progress, and nobody has opened it. */
-const sent: Envelope = {
-  id: "env_0aB3dE5gH7jK9mN1pQ3sT5vX",
-  status: "sent",
+const created: Envelope = {
+  id: "env_n0LOXLk38pVQP0pSGxzHpoiC",
+  status: "rendering",
   seal: "not_started",
-  recipients,
+  recipients: [tenant, landlord],
   externalId: "contract-4711",
   metadata: { department: "lettings" },
   testMode: false,
-  expiresAt: "2026-04-01T21:59:00.000Z",
-  reminders: { firstAfterDays: 3, everyDays: 7, max: 3 },
+  expiresAt: at.expired,
+  reminders: null,
   viewerDocumentAccess: false,
   locale: "en",
   title: "Rental agreement, Bahnhofstrasse 1",
   message: null,
-  template: "tpl_7Yc2WmR4tLq9ZsX1vB6nKd0F",
-  templateVersion: 3,
+  template: "tpl_uAZJA6QgFvFnu7BJTyloAHLB",
+  templateVersion: 1,
   cc: [],
   source: "api",
   signingLink: null,
-  createdBy: { type: "api_key", id: "key_5Rt8UjM2xNc4Lp7QaWs1ZeDv", name: "CRM", email: null },
-  pageCount: 4,
-  documentSha256: "9d1f0c5b7a3e42868e0b4c1d6f5a79b2c3d4e5f60718293a4b5c6d7e8f901a2b",
+  createdBy: { type: "api_key", id: "key_HLQSGo873Mb5C8STjgUbZztP", name: "CRM", email: "owner@example.com" },
+  pageCount: null,
+  documentSha256: null,
   sealedSha256: null,
   sealLevel: null,
   anchorSequence: null,
@@ -61,9 +82,9 @@ const sent: Envelope = {
   declinedBy: null,
   declinedReason: null,
   failure: null,
-  createdAt: at(0),
-  updatedAt: at(1),
-  sentAt: at(1),
+  createdAt: at.created,
+  updatedAt: at.created,
+  sentAt: null,
   completedAt: null,
   declinedAt: null,
   voidedAt: null,
@@ -71,97 +92,127 @@ const sent: Envelope = {
   sealedAt: null,
 };
 
-/** The envelope after some of it has changed, that of its recipient too. */
-function changed(change: Partial<Envelope>, person: Partial<Envelope["recipients"][number]> = {}): Envelope {
-  return { ...sent, ...change, recipients: recipients.map((recipient) => ({ ...recipient, ...person })) };
-}
+const invited: Recipient = { ...tenant, status: "sent", sentAt: at.ready, lastSentAt: at.ready };
+const sent: Envelope = {
+  ...created,
+  status: "sent",
+  recipients: [invited, landlord],
+  pageCount: 2,
+  documentSha256: "d9b881c876dbb32a7b04100874bae396f666a75fc430ef110d52ffd028dd743b",
+  updatedAt: at.ready,
+  sentAt: at.ready,
+};
 
-const viewed = { status: "viewed", viewedAt: at(20), verifiedAt: at(19) } as const;
-const signed = { ...viewed, status: "completed", completedAt: at(30) } as const;
-const declined = {
-  ...viewed,
+const reading: Recipient = { ...invited, status: "viewed", viewedAt: at.viewed, verifiedAt: at.viewed };
+const viewed: Envelope = { ...sent, recipients: [reading, landlord], updatedAt: at.viewed };
+const finished: Recipient = { ...reading, status: "completed", completedAt: at.signed };
+const signed: Envelope = { ...sent, recipients: [finished, landlord], updatedAt: at.signed };
+const completed: Envelope = {
+  ...signed,
+  status: "completed",
+  seal: "pending",
+  recipients: [
+    finished,
+    {
+      ...landlord,
+      status: "completed",
+      sentAt: at.signed,
+      lastSentAt: at.signed,
+      viewedAt: at.completed,
+      completedAt: at.completed,
+    },
+  ],
+  updatedAt: at.completed,
+  completedAt: at.completed,
+};
+const sealed: Envelope = {
+  ...completed,
+  seal: "sealed",
+  sealedSha256: "51ac0b3b8f4a0d7e6f2f7f3ab7d36c6d1c3f0f5b8b2f4a9d07c1e6d2a4b8e913",
+  sealLevel: "B-LTA",
+  updatedAt: at.sealed,
+  sealedAt: at.sealed,
+};
+
+const declineReason = "The rent is too high.";
+const canceled = (recipient: Recipient): Recipient => ({ ...recipient, status: "canceled" });
+const declined: Envelope = {
+  ...sent,
   status: "declined",
-  declinedAt: at(30),
-  declineReason: "The rent is not right.",
-} as const;
-const canceled = { status: "canceled" } as const;
-const before = { status: "pending", sentAt: null, lastSentAt: null } as const;
+  recipients: [{ ...reading, status: "declined", declinedAt: at.declined, declineReason }, canceled(landlord)],
+  declinedBy: tenant.id,
+  declinedReason: declineReason,
+  updatedAt: at.declined,
+  declinedAt: at.declined,
+};
+const voided: Envelope = {
+  ...signed,
+  status: "voided",
+  recipients: [finished, canceled(landlord)],
+  voidReason: "Wrong address in clause 3",
+  updatedAt: at.voided,
+  voidedAt: at.voided,
+};
+const expired: Envelope = {
+  ...sent,
+  status: "expired",
+  recipients: [canceled(invited), canceled(landlord)],
+  updatedAt: at.expired,
+  expiredAt: at.expired,
+};
 
-const rendering = changed(
-  { status: "rendering", sentAt: null, pageCount: null, documentSha256: null, updatedAt: at(0) },
-  before,
-);
-const completed = changed({ status: "completed", seal: "pending", completedAt: at(30), updatedAt: at(30) }, signed);
+const signingLink = "lnk_Vb3nQ0sYt5KfZ8wLr2XcJ6Hd";
+const fromLink: Envelope = {
+  ...created,
+  id: "env_4Tq8ZrVdW1mKs6YbLx0NfGp2",
+  externalId: null,
+  source: "signing_link",
+  signingLink,
+  createdBy: { type: "visitor", id: null, name: tenant.name, email: tenant.email },
+};
 
-let last = 0;
-function event(type: SentEventType, createdAt: string, data: Event["data"]): Event {
-  last += 1;
-  return { id: `evt_${String(last).padStart(24, "0")}`, type, createdAt, testMode: false, data };
-}
-const recipient = recipients[0]?.id ?? "";
-const signingLink = "lnk_1Zx3Cv5Bn7Mq9We2Rt4Yu6Io";
+const values: Event["data"]["values"] = {
+  variables: { rent: 1850 },
+  recipients: {
+    Tenant: { city: "Zürich", months: 24, pets: true, signature: { method: "draw", signedAt: at.signed } },
+    Landlord: { signature: { method: "type", signedAt: at.completed } },
+  },
+};
 
+const event = (id: string, type: SentEventType, createdAt: string, data: Event["data"]): Event => ({
+  id: `evt_${id}`,
+  type,
+  createdAt,
+  testMode: false,
+  data,
+});
+const recipient = tenant.id;
+
+/** One of each type, as it is posted. */
 export const eventExamples: Record<SentEventType, Event> = {
-  "envelope.created": event("envelope.created", at(0), { envelope: rendering }),
-  "envelope.ready": event("envelope.ready", at(1), { envelope: changed({}, before) }),
-  "recipient.sent": event("recipient.sent", at(1), { envelope: sent, recipient }),
-  "recipient.viewed": event("recipient.viewed", at(20), {
-    envelope: changed({ updatedAt: at(20) }, viewed),
+  "envelope.created": event("0pXb4VtYq7LmZc2RwJ9sKd5H", "envelope.created", at.created, { envelope: created }),
+  "envelope.ready": event("1sKd8WnTf3QyBv6LxC0gPj4M", "envelope.ready", at.ready, { envelope: sent }),
+  "recipient.sent": event("2vRh5ZmXc9JtGq1NyF7bLw3D", "recipient.sent", at.ready, { envelope: sent, recipient }),
+  "recipient.viewed": event("3yTk2CpLd6SwHr8MzV4fQx0B", "recipient.viewed", at.viewed, { envelope: viewed, recipient }),
+  "recipient.signed": event("4bVn9FsQg3XzKt5PaY1jRc7E", "recipient.signed", at.signed, { envelope: signed, recipient }),
+  "recipient.declined": event("5eYq6JvTk0AcMw2RdB8mUf4G", "recipient.declined", at.declined, {
+    envelope: declined,
     recipient,
   }),
-  "recipient.signed": event("recipient.signed", at(30), {
-    envelope: changed({ updatedAt: at(30) }, signed),
-    recipient,
-  }),
-  "recipient.declined": event("recipient.declined", at(30), {
-    envelope: changed({ updatedAt: at(30) }, declined),
-    recipient,
-  }),
-  "envelope.completed": event("envelope.completed", at(30), {
+  "envelope.completed": event("6hBt3MyWn7DfPz9UgE5pXi1K", "envelope.completed", at.completed, {
     envelope: completed,
-    values: {
-      variables: { rent: 1850 },
-      recipients: { tenant: { city: "Bern", signature: { method: "draw", signedAt: at(30) } } },
-    },
+    values,
   }),
-  "envelope.sealed": event("envelope.sealed", at(31), {
-    envelope: {
-      ...completed,
-      seal: "sealed",
-      sealedAt: at(31),
-      sealedSha256: "1b7e6a90c2d34f58a1b0c9d8e7f6051423344556677889900aabbccddeeff011",
-      sealLevel: "B-LTA",
-      anchorSequence: 128,
-      updatedAt: at(31),
-    },
-  }),
-  "envelope.declined": event("envelope.declined", at(30), {
-    envelope: changed(
-      {
-        status: "declined",
-        declinedBy: recipient,
-        declinedReason: declined.declineReason,
-        declinedAt: at(30),
-        updatedAt: at(30),
-      },
-      declined,
-    ),
-  }),
-  "envelope.voided": event("envelope.voided", at(45), {
-    envelope: changed(
-      { status: "voided", voidReason: "Wrong address in clause 3", voidedAt: at(45), updatedAt: at(45) },
-      canceled,
-    ),
-  }),
-  "envelope.expired": event("envelope.expired", "2026-04-01T21:59:00.000Z", {
-    envelope: changed(
-      { status: "expired", expiredAt: "2026-04-01T21:59:00.000Z", updatedAt: "2026-04-01T21:59:00.000Z" },
-      canceled,
-    ),
-  }),
-  "signing_link.used": event("signing_link.used", at(0), {
-    envelope: { ...rendering, source: "signing_link", signingLink, externalId: null },
+  "envelope.sealed": event("7kEw0PbZq4GiSc6XjH2sAl8N", "envelope.sealed", at.sealed, { envelope: sealed }),
+  "envelope.declined": event("8nHz7SeCt1JlVf3AmK9vDo5Q", "envelope.declined", at.declined, { envelope: declined }),
+  "envelope.voided": event("9qKc4VhFw8MoYi0DpN6yGr2T", "envelope.voided", at.voided, { envelope: voided }),
+  "envelope.expired": event("AtNf1YkIz5PrBl7GsQ3bJu9W", "envelope.expired", at.expired, { envelope: expired }),
+  "signing_link.used": event("BwQi8BnLc2SuEo4JvT0eMx6Z", "signing_link.used", at.created, {
+    envelope: fromLink,
     signingLink,
   }),
-  "webhook.test": event("webhook.test", at(0), { envelope: null, endpoint: "whe_0123456789ABCDEFGHIJKLMN" }),
+  "webhook.test": event("CzTl5EqOf9VxHr1MyW7hPa3C", "webhook.test", at.created, {
+    envelope: null,
+    endpoint: "whe_0123456789ABCDEFGHIJKLMN",
+  }),
 };
