@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { existsSync, globSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { allCommands } from "../../server/cli.ts";
@@ -19,6 +20,7 @@ import { masterKeyFingerprint, openSecrets } from "../../server/kernel/secrets.t
 import { localEndpoints } from "../../server/local-contract.ts";
 import { commandOn } from "../harness/cli.ts";
 import { type EarlierFolder, earlierFolders, takeOver } from "../harness/earlier-folder.ts";
+import { binding, land, landed, notAdded, today } from "./landed.ts";
 
 /**
  * Names that are stored, signed or spoken with other programs: none may ever be renamed or taken away, because data folders,
@@ -159,6 +161,21 @@ test("members of the admin socket", () => {
     ];
   });
   expectFrozen("socket", members);
+});
+
+/** With `SIGNET_FREEZE=1` today's document lands, if it is more than another wording of the newest that has. */
+test("landed descriptions of the interface", async () => {
+  const newest = landed().at(-1)?.document;
+  const now = today();
+  if (process.env.SIGNET_FREEZE === "1" && !isDeepStrictEqual(binding(now), binding(newest))) {
+    for (const { name, document } of landed())
+      expect(await notAdded(document, now), `no addition to ${name}`).toEqual([]);
+    land(now);
+  }
+  expectFrozen(
+    "openapi",
+    landed().map(({ name, text }) => `${name} ${sha256(text)}`),
+  );
 });
 
 /** Lines that print JSON on a folder that people work in. The others print what the admin socket answered. */
