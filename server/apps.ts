@@ -62,7 +62,7 @@ const clockDoubted = {
 };
 
 /** What is proven stays provable, whatever time it is; everything else waits for a clock that is believed. */
-const needsTime = (path: string): boolean => /^\/(v1|auth|scim)\//.test(path) && !path.startsWith("/v1/public/");
+const needsTime = (path: string): boolean => /^\/((v1|auth|scim)\/|mcp$)/.test(path) && !path.startsWith("/v1/public/");
 
 type PageReply = { status: number; headers: Record<string, string>; body: string | Uint8Array | null };
 

@@ -44,6 +44,7 @@ const loaders: Readonly<Record<CommandName, () => Promise<Command>>> = {
   doctor: async () => (await import("./commands/doctor.ts")).doctor,
   logs: async () => (await import("./commands/logs.ts")).logs,
   "support-bundle": async () => (await import("./commands/support-bundle.ts")).supportBundle,
+  mcp: async () => (await import("./commands/mcp.ts")).mcp,
   language: async () => (await import("./commands/language.ts")).language,
   completion: async () => (await import("./commands/completion.ts")).completion,
   man: async () => (await import("./commands/man.ts")).manCommand(allCommands),
@@ -88,7 +89,7 @@ export async function runCli(args: readonly string[], env: NodeJS.ProcessEnv, st
       streams.stdout(json ? `${JSON.stringify(about)}\n` : usage(command));
       return 0;
     }
-    const context: CommandContext = { config: loadConfig(env), options: values, positionals, json, ...streams };
+    const context: CommandContext = { config: loadConfig(env), env, options: values, positionals, json, ...streams };
     return await command.run(context);
   } catch (error) {
     return report(error, command, json, streams);

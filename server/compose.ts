@@ -20,6 +20,7 @@ import { createLogTail, type LogTail } from "./kernel/log-tail.ts";
 import { startSchedules } from "./kernel/schedules.ts";
 import { explainStart, recordStart } from "./kernel/start-fault.ts";
 import { storageFault } from "./kernel/storage-fault.ts";
+import { createLoopback, type Loopback } from "./loopback.ts";
 import { type OpenOptions, openDeps } from "./open-deps.ts";
 import { createOperations, type Operations } from "./operations.ts";
 
@@ -85,7 +86,8 @@ async function shutDown(opened: Opened, graceMs: number): Promise<unknown[]> {
 }
 
 async function start(options: ComposeOptions, opened: Opened): Promise<Appliance> {
-  const { host, front, operations } = await openHost(options, opened);
+  const loopback = createLoopback();
+  const { host, front, operations } = await openHost(options, loopback, opened);
   const { deps } = host;
   const jobs = runJobs(host, options.onBoundary, opened);
   const running: RunningHost = { ...host, jobs };
@@ -104,7 +106,9 @@ async function start(options: ComposeOptions, opened: Opened): Promise<Appliance
     authenticators: { ...nobody, local: authenticators.local },
     clientIp: () => "local",
   });
-  front.serve(publicApp({ host, api, operations }).callback());
+  const listener = publicApp({ host, api, operations }).callback();
+  loopback.serve(listener);
+  front.serve(listener);
   const admin = await openAdministration(host, localApi, operations);
   opened.push({ drain: (graceMs) => admin?.close(graceMs) });
   // They come back by themselves: nobody need wait for them to stop.
@@ -126,7 +130,7 @@ async function start(options: ComposeOptions, opened: Opened): Promise<Appliance
 }
 
 /** Opens the data folder, the port, and everything that use cases and the server itself stand on. */
-async function openHost(options: ComposeOptions, opened: Opened) {
+async function openHost(options: ComposeOptions, loopback: Loopback, opened: Opened) {
   await releaseReserveIfFull(options.config);
   const lock = await lockDataFolder(options.config.dataDir);
   opened.push({ close: () => lock.release() });
@@ -162,6 +166,7 @@ async function openHost(options: ComposeOptions, opened: Opened) {
     installation,
     log: { tail: options.logTail ?? createLogTail(), keptIn: options.logKeptIn ?? null },
     trouble: operations.trouble,
+    loopback,
     end: options.end ?? null,
   };
   return { host, front, operations };

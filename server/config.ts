@@ -260,6 +260,9 @@ export function isLoopback(host: string): boolean {
   return host === "localhost" || host === "::1" || /^127(\.\d{1,3}){3}$/.test(host);
 }
 
+/** Where `signet mcp` finds a server and with which key: it may run beside the appliance, whose settings these are not. */
+const ofClients: ReadonlySet<string> = new Set(["SIGNET_URL", "SIGNET_API_KEY"]);
+
 /**
  * Reads the settings: signet.json in the data folder, overruled by the environment.
  * @param env usually process.env, which only main.ts and cli.ts read
@@ -273,7 +276,8 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     if (!variable.startsWith("SIGNET_") || value === undefined || value === "") continue;
     const key = known.get(variable);
     if (key) environment[key] = value;
-    else if (!variable.startsWith("SIGNET_TEST_")) throw new ConfigError(unknownSetting(variable, [...known.keys()]));
+    else if (!ofClients.has(variable) && !variable.startsWith("SIGNET_TEST_"))
+      throw new ConfigError(unknownSetting(variable, [...known.keys()]));
   }
   const given = { file: readSettingsFile(settingsFileOf(dataDir)), environment };
   return checkSettings(dataDir, given, env.SIGNET_TEST_CHECK_RESPONSES === "1");

@@ -2,6 +2,7 @@ import { endpoints as envelopes } from "./features/envelopes/contract.ts";
 import { endpoints as evidence } from "./features/evidence/contract.ts";
 import { endpoints as identity } from "./features/identity/contract.ts";
 import { endpoints as keys } from "./features/keys/contract.ts";
+import { endpoints as mcp } from "./features/mcp/contract.ts";
 import { endpoints as organization } from "./features/organization/contract.ts";
 import { endpoints as retention } from "./features/retention/contract.ts";
 import { endpoints as signIn } from "./features/sign-in/contract.ts";
@@ -24,4 +25,5 @@ export const endpoints: readonly EndpointSpec[] = [
   ...keys,
   ...identity,
   ...signIn,
+  ...mcp,
 ];

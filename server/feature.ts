@@ -13,6 +13,7 @@ import type { JobBinding } from "./kernel/job-handler.ts";
 import type { JobRunner } from "./kernel/job-runner.ts";
 import type { LogTail } from "./kernel/log-tail.ts";
 import type { Schedule } from "./kernel/schedules.ts";
+import type { Loopback } from "./loopback.ts";
 
 /** What the process that serves holds besides Deps; a command has none of it. */
 export type Host = {
@@ -34,6 +35,8 @@ export type Host = {
   };
   /** What keeps it from serving, whatever maintenance says; null when nothing does. */
   trouble: () => Promise<string | null>;
+  /** Calls its own API, as a client would. */
+  loopback: Pick<Loopback, "fetch">;
   /** Ends the process in order; null when nobody would start it again. */
   end: (() => void) | null;
 };

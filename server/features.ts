@@ -7,6 +7,7 @@ import { feature as health } from "./features/health/feature.ts";
 import { feature as identity } from "./features/identity/feature.ts";
 import { feature as keys } from "./features/keys/feature.ts";
 import { feature as mail } from "./features/mail/feature.ts";
+import { feature as mcp } from "./features/mcp/feature.ts";
 import { feature as operators } from "./features/operators/feature.ts";
 import { feature as organization } from "./features/organization/feature.ts";
 import { feature as retention } from "./features/retention/feature.ts";
@@ -49,6 +50,7 @@ export const features: readonly Feature[] = [
   tls,
   backup,
   update,
+  mcp,
 ];
 
 export const observers: Observers = {

@@ -1,6 +1,7 @@
 import { type IncomingMessage, request as requestHttp } from "node:http";
 import type { z } from "zod";
 import { type AnswerOf, addressOf, type CallParts, type EndpointSpec, type ResponseSpec } from "./kernel/endpoint.ts";
+import { eventData } from "./kernel/event-data.ts";
 import { Problem } from "./kernel/problem.ts";
 import { operatorHeader } from "./kernel/wire.ts";
 
@@ -80,7 +81,7 @@ export async function* followLocal<const E extends EndpointSpec>(
     throw new NoAppliance("broken", "The appliance did not answer with a stream.");
   }
   try {
-    for await (const data of serverSentData(response)) {
+    for await (const data of eventData(response)) {
       const parsed = spec.schema.safeParse(jsonOf(data));
       if (!parsed.success) throw otherVersion(parsed.error);
       yield parsed.data as LocalEvent<E>;
@@ -167,16 +168,5 @@ function jsonOf(text: string): unknown {
     return JSON.parse(text);
   } catch {
     return undefined;
-  }
-}
-
-/** The `data` of each event (HTML standard, 9.2.6), of a stream whose events are one line of JSON each. */
-async function* serverSentData(stream: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
-  const decoder = new TextDecoder();
-  let rest = "";
-  for await (const chunk of stream) {
-    const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
-    rest = lines.pop() ?? "";
-    for (const line of lines) if (line.startsWith("data:")) yield line.slice(5).trim();
   }
 }

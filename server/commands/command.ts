@@ -24,6 +24,8 @@ export type OptionValue = string | boolean | (string | boolean)[] | undefined;
 
 export type CommandContext = Streams & {
   config: Config;
+  /** For what is no setting of the appliance. */
+  env: Readonly<Record<string, string | undefined>>;
   options: Readonly<Record<string, OptionValue>>;
   positionals: readonly string[];
   json: boolean;

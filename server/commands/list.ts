@@ -199,6 +199,10 @@ const entries = {
     summary: "gather what somebody who helps needs to see, without secrets, documents and names, as a ZIP file",
     options: { out: text, show: flag },
   },
+  mcp: {
+    summary: "let an AI assistant prepare and follow envelopes with an API key, over MCP on standard input and output",
+    options: { url: text, "key-file": text },
+  },
   language: {
     summary: "add a language to pages, mails and certificates, or what is new in one: files to translate",
     options: { folder: text },

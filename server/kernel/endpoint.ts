@@ -54,6 +54,8 @@ export type EndpointSpec = {
   links?: Readonly<Record<string, Readonly<{ parameters?: Record<string, string>; body?: Record<string, string> }>>>;
   /** `Cache-Control` of successful answers; `no-store` when absent. */
   cache?: string;
+  /** Refused when a page from elsewhere calls, whatever its credential: programs send no Origin. */
+  ownOrigin?: boolean;
   /** False keeps it out of the published /v1 document. */
   published?: boolean;
 };

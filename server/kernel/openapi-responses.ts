@@ -53,7 +53,11 @@ export function responsesOf(endpoint: EndpointSpec): Map<number, DescribedRespon
   for (const [status, spec] of Object.entries(endpoint.responses))
     found.set(Number(status), { codes: [], response: describeSuccess(endpoint, Number(status), spec) });
   for (const [status, response] of conditional(endpoint)) found.set(status, { codes: [], response });
-  for (const [status, codes] of problemsOf(endpoint)) found.set(status, describeProblem(endpoint, status, codes));
+  for (const [status, codes] of problemsOf(endpoint)) {
+    const problem = describeProblem(endpoint, status, codes);
+    const content = { ...found.get(status)?.response.content, ...problem.response.content };
+    found.set(status, { codes, response: { ...problem.response, content } });
+  }
   return new Map([...found].sort(([a], [b]) => a - b));
 }
 

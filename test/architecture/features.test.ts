@@ -12,6 +12,7 @@ import { openMaintenance } from "../../server/features/update/maintenance.ts";
 import { features } from "../../server/features.ts";
 import { createLogTail } from "../../server/kernel/log-tail.ts";
 import { localEndpoints } from "../../server/local-contract.ts";
+import { createLoopback } from "../../server/loopback.ts";
 import { startAppliance } from "../harness/appliance.ts";
 import { copySources } from "../harness/copied-sources.ts";
 
@@ -43,6 +44,7 @@ test("every operation has one handler, every schedule a handler of its job, and 
     installation: null,
     log: { tail: createLogTail(), keptIn: null },
     trouble: async () => null,
+    loopback: createLoopback(),
     end: null,
   };
   const declared = features.flatMap((feature) => feature.endpoints ?? []).map(({ id }) => id);

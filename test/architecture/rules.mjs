@@ -44,6 +44,7 @@ export const edges = {
     "tls",
     "backup",
   ],
+  mcp: [],
 };
 
 /** @type {import("dependency-cruiser").IForbiddenRuleType[]} */
@@ -163,6 +164,7 @@ const forbidden = [
     ["undici", "server/kernel/outbound\\.ts"],
     ["pkcs11js", "server/features/keys/pkcs11/(pkcs11|library)\\.ts"],
     ["koa", "server/apps\\.ts"],
+    ["@modelcontextprotocol/server", "server/features/mcp/(server|stdio)\\.ts"],
     ["@koa/router", "server/kernel/routing\\.ts"],
   ].map(([library, only]) => ({
     name: `6 ${library} only in ${only.replaceAll("\\", "")}`,
@@ -176,7 +178,7 @@ const forbidden = [
     from: {
       path: "^(server|workers)/",
       pathNot:
-        "^server/((challenge-)?front\\.ts|local-client\\.ts|kernel/(outbound|failures|gates)\\.ts|features/mail/transport\\.ts|features/tls/(check|keeper)\\.ts)$",
+        "^server/((challenge-)?front\\.ts|loopback\\.ts|local-client\\.ts|kernel/(outbound|failures|gates)\\.ts|features/mail/transport\\.ts|features/tls/(check|keeper)\\.ts)$",
     },
     to: { path: "^(node:)?(net|tls|http|https|http2|dgram)$", dependencyTypes: ["core"], dependencyTypesNot: typeOnly },
   },

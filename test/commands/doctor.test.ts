@@ -17,6 +17,7 @@ async function look(check: string): Promise<{ state: string; detail: string } | 
   await doctor.run({
     config: app.config,
     options: {},
+    env: {},
     positionals: [],
     json: true,
     stdout: (text) => {

@@ -1,0 +1,67 @@
+import { readFileSync } from "node:fs";
+import { NoAnswer, type Send } from "../features/mcp/api.ts";
+import { type Command, type CommandContext, optional, UsageError } from "./command.ts";
+import { entryOf } from "./list.ts";
+
+/** Runs where an assistant runs, which may be another machine: it needs the address of a server and an API key, no data folder. */
+export const mcp: Command = {
+  ...entryOf("mcp"),
+  usage: [
+    "SIGNET_URL=https://… SIGNET_API_KEY=svc_… signet mcp",
+    "signet mcp --url https://… --key-file FILE",
+    "An assistant starts it and speaks MCP with it on standard input and output. docs/mcp.md says how to set one up.",
+  ],
+  async run(context) {
+    const send = sender(addressOf(context), keyOf(context));
+    const { serveOverPipe } = await import("../features/mcp/stdio.ts");
+    const ended = new AbortController();
+    context.onSignal(() => ended.abort());
+    context.onReaderGone?.(() => ended.abort());
+    await serveOverPipe(send, {
+      input: context.stdin,
+      output: context.stdout,
+      report: (error) => context.stderr(`signet mcp: ${error.message}\n`),
+      signal: ended.signal,
+    });
+    return 0;
+  },
+};
+
+/** @returns without a trailing slash. @throws UsageError */
+function addressOf(context: CommandContext): string {
+  const given = optional(context, "url") ?? context.env.SIGNET_URL ?? context.config.baseUrl;
+  const url = URL.parse(given);
+  if (url === null || !/^https?:$/.test(url.protocol) || url.search !== "" || url.hash !== "")
+    throw new UsageError(
+      `${given} is not the address of a server: give it with --url or SIGNET_URL, as https://sign.example.com`,
+    );
+  return url.href.replace(/\/+$/, "");
+}
+
+/** The key stands in the environment or in a file: the arguments of a program are seen by everybody on its machine. */
+function keyOf(context: CommandContext): string {
+  const file = optional(context, "key-file");
+  const key = (file === undefined ? (context.env.SIGNET_API_KEY ?? "") : readFileSync(file, "utf8")).trim();
+  if (!/^svc_(live|test)_\w+$/.test(key))
+    throw new UsageError("an API key is needed: set SIGNET_API_KEY, or name a file that holds one with --key-file");
+  return key;
+}
+
+function sender(url: string, key: string): Send {
+  return async (path, { headers, ...rest }) => {
+    try {
+      // A key must not follow to wherever a redirect points.
+      return await fetch(`${url}${path}`, {
+        method: rest.method,
+        headers: { ...headers, authorization: `Bearer ${key}`, "user-agent": "signet-mcp" },
+        redirect: "error",
+        signal: rest.signal,
+        ...(rest.body === undefined ? {} : { body: rest.body }),
+      });
+    } catch (cause) {
+      if (rest.signal.aborted) throw cause;
+      const why = cause instanceof Error && cause.cause instanceof Error ? cause.cause.message : String(cause);
+      throw new NoAnswer(`Signet cannot be reached at ${url}: ${why}`, { cause });
+    }
+  };
+}
