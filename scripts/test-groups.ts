@@ -24,6 +24,7 @@ export const sharing = {
     quick: quickFolders,
     people: [
       "test/features/identity",
+      "test/features/mcp",
       "test/features/organization",
       "test/features/retention",
       "test/features/sign-in",

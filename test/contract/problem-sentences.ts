@@ -10,8 +10,8 @@ type Sentence = { text: string; place: string };
 
 /** Whose sentences nobody reads as the `detail` of an error that the API answers with. */
 const elsewhere: readonly RegExp[] = [
-  // The command line, the settings, the start, and what the administrator's socket alone offers.
-  /^server\/(commands|migrations|features\/(backup|update|tls|health|appliance))\//,
+  // The command line, the settings, the start, what the administrator's socket alone offers, and what assistants are told.
+  /^server\/(commands|migrations|features\/(backup|update|tls|health|appliance|mcp))\//,
   /^server\/(cli|config|front|local-client|operations)\.ts$/,
   /^server\/kernel\/(address-guard|client-ip|master-key|start-fault)\.ts$/,
   /^server\/features\/keys\/(authority|ceremony|given-certificates|pkcs11.*|rotation|token|unavailable)\.ts$/,

@@ -44,7 +44,11 @@ export async function overHttp(app: TestAppliance, key: string, era: Era = "auto
 }
 
 /** Starts `signet mcp` as an assistant does, with these variables and arguments. */
-export async function overStdio(env: Record<string, string>, args: string[] = [], era: Era = "auto"): Promise<Assistant> {
+export async function overStdio(
+  env: Record<string, string>,
+  args: string[] = [],
+  era: Era = "auto",
+): Promise<Assistant> {
   const client = newClient(era);
   const main = path.resolve("server/main.ts");
   const transport = new StdioClientTransport({

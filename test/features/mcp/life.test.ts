@@ -2,7 +2,13 @@ import { createHash } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { AuditEntry } from "../../../server/features/envelopes/audit-contract.ts";
-import { AuditTrail, Envelope, EnvelopeDryRun, EnvelopeList, Recipient } from "../../../server/features/envelopes/contract.ts";
+import {
+  AuditTrail,
+  Envelope,
+  EnvelopeDryRun,
+  EnvelopeList,
+  Recipient,
+} from "../../../server/features/envelopes/contract.ts";
 import { VerifyResult } from "../../../server/features/evidence/contract.ts";
 import { Role, Template } from "../../../server/features/templates/contract.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
@@ -72,7 +78,9 @@ test.each(ways)("from the template to the verified document over %s", async (way
   // Whoever is not sure that it arrived asks again, and nothing is sent twice.
   expect((await data(Envelope, "create_envelope", { envelope, idempotencyKey })).id).toBe(id);
   await app.jobs.idle();
-  expect((await data(EnvelopeList, "find_envelopes", { q: tenant, status: "sent" })).data.map((one) => one.id)).toEqual([id]);
+  expect((await data(EnvelopeList, "find_envelopes", { q: tenant, status: "sent" })).data.map((one) => one.id)).toEqual(
+    [id],
+  );
 
   clock.shift(61_000);
   const resent = await data(Recipient, "resend_to_recipient", { envelope: id, recipient: recipients[0]?.id });
@@ -150,7 +158,8 @@ async function expectNoSecrets(text: string, people: readonly string[]): Promise
   const codes = mails.flatMap(({ code }) => code ?? []);
   expect(tokens.length).toBeGreaterThan(2);
   expect(codes.length).toBeGreaterThan(0);
-  for (const token of tokens) expect([token, text.includes(token)]).toEqual([expect.stringMatching(/^svc[a-z]*_/), false]);
+  for (const token of tokens)
+    expect([token, text.includes(token)]).toEqual([expect.stringMatching(/^svc[a-z]*_/), false]);
   for (const code of codes) expect(text).not.toMatch(new RegExp(`(?<![\\w+/])${code}(?![\\w+/])`));
   expect(text).not.toMatch(/svc[a-z]*_[0-9A-Za-z]{20,}/);
   expect(text).not.toContain("/sign#");
