@@ -7,9 +7,9 @@ import { entryOf } from "./list.ts";
 export const mcp: Command = {
   ...entryOf("mcp"),
   usage: [
-    "SIGNET_URL=https://… SIGNET_API_KEY=svc_… signet mcp",
-    "signet mcp --url https://… --key-file FILE",
-    "An assistant starts it and speaks MCP with it on standard input and output. docs/mcp.md says how to set one up.",
+    "signet mcp [--url https://…] [--key-file FILE]",
+    "The address and the key may stand in SIGNET_URL and SIGNET_API_KEY instead.",
+    "An assistant starts it and speaks MCP with it on standard input and output: see docs/mcp.md.",
   ],
   async run(context) {
     const send = sender(addressOf(context), keyOf(context));
