@@ -97,8 +97,12 @@ async function readAnswer(endpoint: EndpointSpec, response: Answer): Promise<unk
   if (spec?.kind === "empty") return undefined;
   const parsed = spec?.kind === "json" ? spec.schema.safeParse(jsonOf(await textOf(response))) : undefined;
   if (parsed?.success) return parsed.data;
-  throw new NoAnswer("The server answered otherwise than this program expects: both must be of one version.");
+  throw otherwise();
 }
+
+/** An answer that does not fit its schema. */
+export const otherwise = () =>
+  new NoAnswer("The server answered otherwise than this program expects: both must be of one version.");
 
 const textOf = async (response: Answer): Promise<string> => new TextDecoder().decode(await bytesOf(response));
 

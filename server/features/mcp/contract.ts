@@ -5,7 +5,9 @@ import { endpoint } from "../../kernel/endpoint.ts";
 
 /** One message of JSON-RPC 2.0; what it says is the SDK's business. */
 const Message = z.looseObject({ jsonrpc: z.literal("2.0") });
-const answer = { kind: "json", schema: Message } as const;
+export const jsonType = "application/json";
+/** As the SDK writes it: a document in it may have megabytes, which are not read and written once more. */
+const answer = { kind: "bytes", types: [jsonType] } as const;
 
 /** The largest message that is taken. A PDF to be verified may be in it, in base64. */
 export const mostMessageBytes = 4 * 1024 * 1024;
@@ -20,7 +22,7 @@ export const mcp = endpoint({
   ownOrigin: true,
   body: { kind: "json", schema: Message, maxBytes: mostMessageBytes },
   responses: {
-    200: answer,
+    200: { ...answer, description: "The answer to the message" },
     202: { kind: "empty", description: "A notification was taken" },
     400: { ...answer, description: "The message is not of a version of the protocol that is spoken here" },
     404: { ...answer, description: "The method is not known" },

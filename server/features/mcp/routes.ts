@@ -3,7 +3,7 @@ import { AppError } from "../../kernel/errors.ts";
 import type { RequestInfo } from "../../kernel/request.ts";
 import type { Loopback } from "../../loopback.ts";
 import type { Send } from "./api.ts";
-import { mcp } from "./contract.ts";
+import { jsonType, mcp } from "./contract.ts";
 
 export const bindings = (loopback: Pick<Loopback, "fetch">): Binding[] => [
   bind(mcp)({
@@ -14,16 +14,14 @@ export const bindings = (loopback: Pick<Loopback, "fetch">): Binding[] => [
       const { answerMessage } = await import("./server.ts");
       const { header, signal } = request;
       const answer = await answerMessage(asHolder(loopback, request), { header, message: body, signal });
-      const text = await answer.text();
+      const bytes = Buffer.from(await answer.arrayBuffer());
+      if (bytes.length === 0) return { status: 202 };
       const { status } = answer;
-      if (text === "") return { status: 202 };
-      if (status === 400 || status === 404 || status === 406) return { status, body: messageOf(text) };
-      return { status: 200, body: messageOf(text) };
+      const refused = status === 400 || status === 404 || status === 406;
+      return { status: refused ? status : 200, bytes, contentType: jsonType };
     },
   }),
 ];
-
-const messageOf = (text: string) => mcp.body.schema.parse(JSON.parse(text));
 
 /** Calls the API with the key that came with the request, for the same client and under the same request id. */
 function asHolder(loopback: Pick<Loopback, "fetch">, { header, ip, userAgent, requestId }: RequestInfo): Send {

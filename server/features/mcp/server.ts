@@ -22,7 +22,10 @@ const instructions =
 
 /** A server for one holder of a key; it keeps nothing. @param send calls the API with that key */
 export function mcpServer(send: Send): McpServer {
-  const server = new McpServer({ name: "signet", title: "Signet", version }, { instructions });
+  const server = new McpServer(
+    { name: "signet", title: "Signet", version },
+    { instructions, capabilities: { tools: { listChanged: false }, resources: { listChanged: false } } },
+  );
   for (const { register } of tools) register(server, send);
   const { call } = apiOf(send, [getDocument]);
   server.registerResource(

@@ -23,7 +23,7 @@ import {
   listTemplates,
   type TemplateVersion,
 } from "../templates/contract.ts";
-import type { Api } from "./api.ts";
+import { type Api, otherwise } from "./api.ts";
 import { addressOfDocument, embedded } from "./documents.ts";
 import { type Tool, told, tool } from "./tool.ts";
 
@@ -226,7 +226,9 @@ async function entriesBehind(
         clearTimeout(timer);
         timer = setTimeout(stop, togetherMs);
       }
-      entries.push(AuditEntry.parse(data));
+      const entry = AuditEntry.safeParse(data);
+      if (!entry.success) throw otherwise();
+      entries.push(entry.data);
       if (entries.length === mostEntries) break;
     }
   } catch (error) {

@@ -95,7 +95,8 @@ describe.each([
     await app.jobs.idle();
     const before = await held();
     wall += by;
-    expect(await refusal(app, "/v1/envelopes")).toMatchObject({ status: 503, code: "service-unavailable" });
+    for (const path of ["/v1/envelopes", "/mcp"])
+      expect(await refusal(app, path)).toMatchObject({ status: 503, code: "service-unavailable" });
     expect((await app.call("/readyz", { key: null })).status).toBe(503);
     // What is proven stays provable.
     await ok(app, 200, "/v1/public/anchors/latest", { key: null });

@@ -36,7 +36,7 @@ test("answers a message with JSON, keeps no session and shows nothing to pages e
   const { status, headers, body } = await post();
   expect(status).toBe(200);
   expect(Listed.parse(body).result.tools.map(({ name }) => name)).toContain("find_templates");
-  expect(headers.get("content-type")).toBe("application/json; charset=utf-8");
+  expect(headers.get("content-type")).toBe("application/json");
   expect(headers.get("mcp-session-id")).toBeNull();
   expect(headers.get("cache-control")).toBe("no-store");
   expect(headers.get("access-control-allow-origin")).toBeNull();
@@ -85,9 +85,10 @@ test("is one address with one method, and takes messages of a bounded size", asy
 
 test("says in the protocol's own words what it does not speak", async () => {
   const Failure = z.object({ jsonrpc: z.literal("2.0"), error: z.object({ code: z.int(), message: z.string() }) });
+  const version = "io.modelcontextprotocol/protocolVersion";
   const future = "2099-01-01";
   const _meta = {
-    "io.modelcontextprotocol/protocolVersion": future,
+    [version]: future,
     "io.modelcontextprotocol/clientInfo": { name: "test", version: "1" },
     "io.modelcontextprotocol/clientCapabilities": {},
   };
@@ -95,6 +96,15 @@ test("says in the protocol's own words what it does not speak", async () => {
   const unspoken = await post({ json, headers: { "mcp-protocol-version": future, "mcp-method": "tools/list" } });
   expect(unspoken.status).toBe(400);
   expect(Failure.parse(unspoken.body).error.message).toContain("Unsupported protocol version");
+  // Nobody is told of changes by a stream: there is nothing that an answer would wait for.
+  const spoken = "2026-07-28";
+  const listening = {
+    ...json,
+    method: "subscriptions/listen",
+    params: { notifications: {}, _meta: { ..._meta, [version]: spoken } },
+  };
+  const headers = { "mcp-protocol-version": spoken, "mcp-method": "subscriptions/listen" };
+  expect(Failure.parse((await post({ json: listening, headers })).body).error.message).toContain("limit");
   const unknown = await post({ json: { jsonrpc: "2.0", id: 2, method: "sampling/createMessage" } });
   expect(Failure.parse(unknown.body).error.code).toBe(-32601);
 });
