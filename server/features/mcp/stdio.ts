@@ -22,7 +22,8 @@ export async function serveOverPipe(
     signal: AbortSignal;
   },
 ): Promise<void> {
-  const stdin = Readable.from(input, { objectMode: false });
+  // Wrapped, one that waits for a line could not be destroyed, and would keep the process alive.
+  const stdin = input instanceof Readable ? input : Readable.from(input, { objectMode: false });
   const stdout = new Writable({
     decodeStrings: false,
     write(chunk: string | Buffer, _encoding, done) {
