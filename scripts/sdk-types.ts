@@ -1,10 +1,8 @@
 import { z } from "zod";
-import { EventType } from "../server/features/envelopes/audit-contract.ts";
-import { Envelope, EnvelopeValues } from "../server/features/envelopes/contract.ts";
+import { Event } from "../server/features/webhooks/contract.ts";
 import { type EndpointSpec, endpoint } from "../server/kernel/endpoint.ts";
 import { describeApi } from "../server/kernel/openapi.ts";
 import { Problem } from "../server/kernel/problem.ts";
-import { Ts } from "../server/kernel/wire.ts";
 import type { SdkOperation } from "./sdk-operations.ts";
 
 /** TypeScript declarations of the SDK's operations, made from the interface description, so that they need no other package. */
@@ -51,28 +49,6 @@ const Document = z.object({
   components: z.object({ schemas: z.record(z.string(), Schema) }),
 });
 
-/** The payload of webhooks. The contract's own is taken as soon as it has one. */
-const ExpectedEvent = z
-  .object({
-    id: z.string(),
-    type: EventType,
-    createdAt: Ts,
-    testMode: z.boolean(),
-    data: z.object({
-      envelope: Envelope.nullable().meta({ description: "null only in `webhook.test`" }),
-      values: EnvelopeValues.optional().meta({ description: "Only in `envelope.completed`" }),
-      recipient: z.string().optional().meta({ description: "Only in `recipient.…`" }),
-      signingLink: z.string().optional().meta({ description: "Only in `signing_link.used`" }),
-      endpoint: z.string().optional().meta({ description: "Only in `webhook.test`" }),
-    }),
-  })
-  .meta({ description: "What a webhook tells" });
-
-function eventSchema(): z.ZodType {
-  const declared = z.globalRegistry._idmap.get("Event");
-  return declared instanceof z.ZodType ? declared : ExpectedEvent;
-}
-
 /** Carries types that no operation answers with, but that a client gets. */
 const extra = () =>
   endpoint({
@@ -82,12 +58,12 @@ const extra = () =>
     tag: "",
     summary: "",
     credential: "public",
-    responses: { 200: { kind: "json", schema: eventSchema() }, 201: { kind: "json", schema: Problem } },
+    responses: { 200: { kind: "json", schema: Event }, 201: { kind: "json", schema: Problem } },
   });
 
 /** The text of `api.d.ts`. */
 export function typesOf(endpoints: readonly EndpointSpec[], operations: readonly SdkOperation[]): string {
-  const described = describeApi([...endpoints, extra()], { serverUrl: "https://sign.example.com", examples: {} });
+  const described = describeApi([...endpoints, extra()], { serverUrl: "https://sign.example.com", examples: {}, webhooks: [] });
   const { paths, components } = Document.parse(JSON.parse(JSON.stringify(described)));
   const types = createTypes(components.schemas);
   const operationOf = ({ method, path }: { method: string; path: string }): Operation => {

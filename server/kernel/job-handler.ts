@@ -39,14 +39,21 @@ export class GiveUp extends Error {
 /** A job type tied to its handler, the payload's type erased. */
 export type JobBinding = {
   job: Pick<JobType<never>, "name" | "queue" | "slots" | "laneSlots" | "maxAttempts" | "backoffMs" | "secret">;
+  /** Further queues, of as many slots, in which jobs of this kind may stand. */
+  alsoIn: readonly string[];
   run(payload: unknown, context: JobContext): Promise<Commit | undefined>;
   onDead(payload: unknown, error: Error, tx: Tx): Promise<void>;
 };
 
 /** @param options.onDead runs in the transaction that marks the job dead */
-export function handle<P>(job: JobType<P>, handler: Handler<P>, options: { onDead?: OnDead<P> } = {}): JobBinding {
+export function handle<P>(
+  job: JobType<P>,
+  handler: Handler<P>,
+  options: { onDead?: OnDead<P>; alsoIn?: readonly string[] } = {},
+): JobBinding {
   return {
     job,
+    alsoIn: options.alsoIn ?? [],
     async run(payload, context) {
       const parsed = job.payload.safeParse(payload);
       // The message of the parser may quote the payload, so it is not kept.

@@ -326,10 +326,11 @@ function laneSlotsOf(bindings: readonly JobBinding[]): Map<string, number> {
 
 function slotsOf(bindings: readonly JobBinding[]): Map<string, number> {
   const slots = new Map<string, number>();
-  for (const { job } of bindings) {
-    const known = slots.get(job.queue) ?? job.slots;
-    if (known !== job.slots) throw new Error(`jobs of the queue ${job.queue} name different numbers of slots`);
-    slots.set(job.queue, known);
-  }
+  for (const { job, alsoIn } of bindings)
+    for (const queue of [job.queue, ...alsoIn]) {
+      const known = slots.get(queue) ?? job.slots;
+      if (known !== job.slots) throw new Error(`jobs of the queue ${queue} name different numbers of slots`);
+      slots.set(queue, known);
+    }
   return slots;
 }

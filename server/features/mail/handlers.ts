@@ -4,7 +4,7 @@ import type { Deps } from "../../kernel/deps.ts";
 import { GiveUp, handle, type JobBinding } from "../../kernel/job-runner.ts";
 import { enqueue } from "../../kernel/jobs.ts";
 import type { MailContent } from "./contract.ts";
-import { codeQueue, noteDeliveryError, sendMail, wipeMails } from "./jobs.ts";
+import { accountQueue, codeQueue, noteDeliveryError, sendMail, wipeMails } from "./jobs.ts";
 import { oneLine } from "./messages.ts";
 import { awaitEarlier } from "./order.ts";
 import { lapsedBecause } from "./outlived.ts";
@@ -19,10 +19,9 @@ const longestError = 500;
 
 export function handlers(deps: Deps): JobBinding[] {
   const transport = createMailTransport(deps.config);
-  // The same work in two queues; mails about accounts share that of another job.
-  const deliveries = [sendMail, { ...sendMail, queue: codeQueue }].map((job) =>
+  return [
     handle(
-      job,
+      sendMail,
       async ({ mail }, context) => {
         const row = await store.findMail(deps.db.read, mail);
         if (row === undefined || (row.status !== "queued" && row.status !== "nobody")) return undefined;
@@ -46,6 +45,7 @@ export function handlers(deps: Deps): JobBinding[] {
         return (tx) => store.finishMail(tx, mail, { status, sentAt, error: null, wipe: status === "sent" });
       },
       {
+        alsoIn: [accountQueue, codeQueue],
         async onDead({ mail }, error, tx) {
           const reason = oneLine(error.message).slice(0, longestError);
           const row = await store.findMail(tx, mail);
@@ -63,8 +63,8 @@ export function handlers(deps: Deps): JobBinding[] {
         },
       },
     ),
-  );
-  return [...deliveries, handle(wipeMails, async () => (tx) => purgeMails(tx, deps))];
+    handle(wipeMails, async () => (tx) => purgeMails(tx, deps)),
+  ];
 }
 
 /** It goes to nobody any more; the reason stands with it in the list of mails. */

@@ -5,7 +5,6 @@ import { Envelope } from "../../../server/features/envelopes/contract.ts";
 import { mostMessageBytes } from "../../../server/features/mcp/contract.ts";
 import { newSecret } from "../../../server/kernel/ids.ts";
 import { createLog } from "../../../server/kernel/log.ts";
-import { mostStreams } from "../../../server/kernel/streams.ts";
 import { type CallOptions, startAppliance, type TestAppliance } from "../../harness/appliance.ts";
 import { envelopeInput, publishTemplate as publishPlainTemplate, trailOf } from "../../harness/envelopes.ts";
 import { problemOf } from "../../harness/http.ts";
@@ -124,17 +123,18 @@ test("a client that leaves while it waits takes its stream along", async () => {
   };
   subscribe("http.server.request.start", count);
   onTestFinished(() => void unsubscribe("http.server.request.start", count));
+  const { streamsPerCaller: most } = app.config;
   // As many as a key may hold, three times over: whoever is one too many is refused and answered at once.
   for (let round = 1; round <= 3; round++) {
     const leaving = new AbortController();
     const options = { json: call, headers: accept, signal: leaving.signal };
-    const waits = Promise.allSettled(Array.from({ length: mostStreams }, () => app.call("/mcp", options)));
-    await expect.poll(() => begun).toBe(round * mostStreams);
+    const waits = Promise.allSettled(Array.from({ length: most }, () => app.call("/mcp", options)));
+    await expect.poll(() => begun).toBe(round * most);
     await ok(app, 200, `/v1/envelopes/${id}`);
     leaving.abort();
-    expect((await waits).map(({ status }) => status)).toEqual(Array(mostStreams).fill("rejected"));
+    expect((await waits).map(({ status }) => status)).toEqual(Array(most).fill("rejected"));
     // Each response that is closed is logged, and gives its place back.
-    await expect.poll(() => logged("/v1/envelopes/{id}/events/stream").length).toBe(round * mostStreams);
+    await expect.poll(() => logged("/v1/envelopes/{id}/events/stream").length).toBe(round * most);
   }
 });
 const Begun = z.object({ request: z.object({ url: z.string() }) });
