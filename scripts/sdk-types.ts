@@ -63,7 +63,11 @@ const extra = () =>
 
 /** The text of `api.d.ts`. */
 export function typesOf(endpoints: readonly EndpointSpec[], operations: readonly SdkOperation[]): string {
-  const described = describeApi([...endpoints, extra()], { serverUrl: "https://sign.example.com", examples: {}, webhooks: [] });
+  const described = describeApi([...endpoints, extra()], {
+    serverUrl: "https://sign.example.com",
+    examples: {},
+    webhooks: [],
+  });
   const { paths, components } = Document.parse(JSON.parse(JSON.stringify(described)));
   const types = createTypes(components.schemas);
   const operationOf = ({ method, path }: { method: string; path: string }): Operation => {

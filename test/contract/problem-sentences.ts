@@ -18,7 +18,7 @@ const elsewhere: readonly RegExp[] = [
   /^server\/features\/identity\/administration\.ts$/,
   /^server\/features\/(evidence\/anchors\/managed|keys\/managed(-acts)?|mail\/queue|organization\/managed|sign-in\/access)\.ts$/,
   // Pages, mails, the description of the interface, and what a verification, a check or the evidence bundle says.
-  /^server\/(pages\/|pages\.ts|kernel\/openapi|features\/mail\/|features\/evidence\/(bundle|fsck|verify|words))/,
+  /^server\/(pages\/|pages\.ts|kernel\/openapi|features\/(mail\/|webhooks\/examples)|features\/evidence\/(bundle|fsck|verify|words))/,
   /^workers\/seal\/(extend|task)\.ts$/,
   // Why a mail or a job was given up, and the statements that signers agree to.
   /^server\/features\/\w+\/(outlived|handlers|consent-texts)\.ts$/,

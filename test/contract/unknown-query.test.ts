@@ -7,9 +7,9 @@ import type { EndpointSpec } from "../../server/kernel/endpoint.ts";
 import { Problem } from "../../server/kernel/problem.ts";
 import { localEndpoints } from "../../server/local-contract.ts";
 import { type CallOptions, startAppliance, type TestAppliance } from "../harness/appliance.ts";
-import { publishTemplate, sentEnvelope } from "../harness/envelopes.ts";
+import { publishTemplate, sentEnvelope, trailOf } from "../harness/envelopes.ts";
 import { placesOf, problemOf } from "../harness/http.ts";
-import { exchange } from "../harness/scenario.ts";
+import { exchange, ok } from "../harness/scenario.ts";
 import { enterAsViewer } from "../harness/viewers.ts";
 
 /** A misspelt parameter must not silently mean "everything": every operation refuses what it does not know. */
@@ -31,13 +31,23 @@ beforeAll(async () => {
   credentials.person = browser;
   credentials.signer = { key: { bearer: accessToken } };
   credentials.viewer = { key: { bearer: await enterAsViewer(app, "vi@example.com") } };
-  ids = { template, envelope: envelope.id, recipient: envelope.recipients[0]?.id ?? "" };
+  const [event] = (await trailOf(app, envelope.id)).data;
+  const hook = await ok(app, 201, "/v1/webhook-endpoints", { json: { url: "https://hooks.example.com/" } });
+  const { id: endpoint } = z.object({ id: z.string() }).parse(hook.body);
+  ids = {
+    template,
+    envelope: envelope.id,
+    endpoint,
+    event: event?.id ?? "",
+    recipient: envelope.recipients[0]?.id ?? "",
+  };
 });
 afterAll(() => app.stop());
 
 const examples: Record<string, string> = { version: "latest", sequence: "1", provider: "google" };
 function pathOf({ path }: EndpointSpec): string {
-  const id = path.includes("/templates/") ? ids.template : path.includes("/envelopes/") ? ids.envelope : "x_1";
+  const kind = /\/(template|envelope|event|webhook-endpoint)s\//.exec(path)?.[1];
+  const id = kind === undefined ? "x_1" : ids[kind.replace("webhook-", "")];
   return path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
     name === "id" ? (id ?? "") : (examples[name] ?? ids[name] ?? "x_1"),
   );

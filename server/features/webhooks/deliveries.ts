@@ -130,8 +130,7 @@ export async function sendTest(deps: Deps, { id }: EndpointRow): Promise<Webhook
 async function requireEnabled(tx: Tx, id: string): Promise<EndpointRow> {
   const endpoint = await store.findEndpoint(tx, id);
   if (endpoint === undefined) throw notFound("The webhook endpoint");
-  if (endpoint.enabled === 0)
-    throw new AppError("endpoint-disabled", { detail: "The endpoint is paused: resume it first." });
+  if (endpoint.enabled === 0) throw new AppError("endpoint-disabled");
   return endpoint;
 }
 
@@ -162,9 +161,7 @@ export async function redeliver(
     if (found === undefined) {
       throw invalid([{ pointer: "#/endpoint", code: "reference", detail: "There is no such webhook endpoint." }]);
     }
-    if (found.test_mode !== event.test_mode) {
-      throw new AppError("mode-mismatch", { detail: "The event and the endpoint belong to different modes." });
-    }
+    if (found.test_mode !== event.test_mode) throw new AppError("mode-mismatch");
     const delivery = await queueOne(tx, deps, { endpoint: await requireEnabled(tx, to), event }, "redeliver");
     await remember?.(tx, { status: 202, body: delivery });
     return delivery;
