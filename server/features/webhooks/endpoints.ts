@@ -69,12 +69,10 @@ async function requireCallable(deps: Deps, url: string): Promise<void> {
   } catch (error) {
     if (!(error instanceof OutboundError)) throw error;
     if (error.code !== "url-not-allowed") return;
-    const errors = [{ pointer: "#/url", code: "format" as const, detail: `${capital(error.message)}.` }];
-    throw new AppError("url-not-allowed", { detail: `${capital(error.message)}.`, errors });
+    const detail = `The URL may not be called: ${error.message.slice(error.message.indexOf(": ") + 2)}.`;
+    throw new AppError("url-not-allowed", { detail, errors: [{ pointer: "#/url", code: "format", detail }] });
   }
 }
-
-const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 /**
  * @returns the endpoint with its secret, which no list shows again
