@@ -4,8 +4,9 @@ import { writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import path from "node:path";
 import { createInterface } from "node:readline";
+import { Webhook } from "standardwebhooks";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { WebhookEndpoint } from "../../../server/features/webhooks/contract.ts";
+import { WebhookEndpoint, WebhookSecret } from "../../../server/features/webhooks/contract.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
 import { enter, ok, publishTemplate, send, submission } from "../../harness/scenario.ts";
 import { allowing, type Receiver, startReceiver } from "../../harness/webhook-receiver.ts";
@@ -128,6 +129,22 @@ test.each(["receive.mjs", "receive.py", "receive.php"])("%s takes what is signed
   expect((await post({ ...headers, "webhook-timestamp": old }, one.body)).status).toBe(400);
   expect((await post({ ...headers, "webhook-signature": "v1,AAAA" }, one.body)).status).toBe(400);
   expect((await post({}, one.body)).status).toBe(400);
+});
+
+test("the library of Standard Webhooks verifies deliveries, with either secret during a rotation", async () => {
+  const { id, secret = "" } = await endpoint();
+  receiver.received.length = 0;
+  receiver.answer = (_request, response) => void response.writeHead(204).end();
+  const { body } = await ok(app, 200, `/v1/webhook-endpoints/${id}/secret/rotate`, { method: "POST" });
+  const rotated = WebhookSecret.parse(body).secret;
+  await ok(app, 202, `/v1/webhook-endpoints/${id}/test`, { method: "POST" });
+  await app.jobs.idle();
+  const [one] = receiver.received;
+  if (one === undefined) throw new Error("nothing came");
+  const headers = Object.fromEntries(Object.entries(one.headers).map(([name, value]) => [name, String(value)]));
+  for (const each of [secret, rotated])
+    expect(new Webhook(each).verify(one.body, headers)).toMatchObject({ type: "webhook.test" });
+  expect(() => new Webhook(secret).verify(`${one.body} `, headers)).toThrow();
 });
 
 test("post-to-chat.mjs tells the channel who has signed", async () => {
