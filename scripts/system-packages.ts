@@ -49,6 +49,7 @@ export const judgePrograms: Programs = {
   "/usr/bin/java": "default-jdk-headless",
   "/usr/bin/mvn": "maven",
   "/usr/share/doc/python3-venv": "python3-venv",
+  "/usr/sbin/ip": "iproute2",
   "/usr/bin/gs": "ghostscript",
   "/usr/bin/pdftocairo": "poppler-utils",
   "/usr/bin/pdfunite": "poppler-utils",

@@ -7,18 +7,21 @@ import { writeMixedFiles } from "../test/judges/mixed-files.ts";
 import { judgeBySchemathesis } from "../test/judges/schemathesis.ts";
 import { sealFiles } from "../test/judges/sealed-files.ts";
 import { judgeStamps } from "../test/judges/stamps.ts";
+import { judgeWebhooks } from "../test/judges/webhooks.ts";
 import { ensureSystemPackages, judgePrograms } from "./system-packages.ts";
 
 /**
  * `npm run test:judges [-- NAME …] [--keep FOLDER]`: programs of others judge what this one makes, all of them or the ones that
  * are named. `dss`, `pyhanko` and `openssl` look at files of many programs, sealed by a real appliance (`--keep` leaves them in a
- * folder); `schemathesis` at a running server, `stamps` at drawn pages. Their own parts are kept below `out/judges`.
+ * folder); `schemathesis` at a running server, `stamps` at drawn pages, `webhooks` at deliveries
+ * (root). Their own parts are kept below `out/judges`.
  */
 const certificates = 10;
 /** Those that bring what they judge. */
 const others: Readonly<Record<string, () => Promise<boolean>>> = {
   schemathesis: judgeBySchemathesis,
   stamps: judgeStamps,
+  webhooks: judgeWebhooks,
 };
 const args = process.argv.slice(2);
 const keepAt = args.indexOf("--keep");

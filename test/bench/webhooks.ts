@@ -6,7 +6,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { Agent, request } from "undici";
 import { waitFor } from "../../server/commands/demo/main-job.ts";
 import { loadConfig } from "../../server/config.ts";
-import { createOrganization } from "../../server/features/identity/service.ts";
+import { createApiKey, createOrganization } from "../../server/features/identity/service.ts";
 import { queueDeliveries } from "../../server/features/webhooks/deliveries.ts";
 import { newSealedSecret } from "../../server/features/webhooks/secrets.ts";
 import { insertEndpoint, insertEvents } from "../../server/features/webhooks/store.ts";
@@ -39,7 +39,15 @@ export async function benchWebhooks(): Promise<BenchResult[]> {
       mixed.push(await deliverAll(receiver, { live: 15, dead: 5, events: 500 }));
     }
     const perSecond = (count: number, times: number[]) => `${Math.round((count * 1000) / median(times))} a second`;
+    const { late, bare: post } = await soon(receiver);
+    const sorted = late.toSorted((a, b) => a - b);
     return [
+      {
+        name: "webhooks: from the call that stores an event to its arrival, against one bare POST (medians)",
+        ratio: median(late) / median(post),
+        target: "-",
+        detail: `${median(late).toFixed(1)} ms, 95 of 100 within ${sorted[94]?.toFixed(1)} ms; bare ${median(post).toFixed(1)} ms`,
+      },
       {
         name: "webhooks: 2 000 events to one endpoint, against a bare loop over connections of their own",
         ratio: median(one) / median(bare),
@@ -64,6 +72,45 @@ export async function benchWebhooks(): Promise<BenchResult[]> {
   }
 }
 
+/** A hundred test pings one after the other, and as many bare POSTs in turn with them. */
+async function soon(receiver: Receiver): Promise<{ late: number[]; bare: number[] }> {
+  const folder = await mkdtemp(path.join(tmpdir(), "signet-bench-events-"));
+  const env = envOf(folder, receiver);
+  const { key, endpoints } = await prepare(env, receiver, { live: 1, dead: 0, events: 0 });
+  const server = start(env);
+  const late: number[] = [];
+  const bare: number[] = [];
+  try {
+    const url = `http://127.0.0.1:${port}`;
+    await waitFor(
+      "the appliance",
+      async () => (await fetch(`${url}/readyz`).catch(() => null))?.ok || null,
+      30_000,
+      20,
+    );
+    for (let round = -5; round < 100; round += 1) {
+      const arrived = Promise.withResolvers<number>();
+      receiver.answer = (_call, response) => {
+        arrived.resolve(performance.now());
+        response.writeHead(204).end();
+      };
+      const begun = performance.now();
+      const headers = { authorization: `Bearer ${key}` };
+      await fetch(`${url}/v1/webhook-endpoints/${endpoints[0]}/test`, { method: "POST", headers });
+      const took = (await arrived.promise) - begun;
+      const alone = await bareLoop(receiver, 1);
+      if (round < 0) continue;
+      late.push(took);
+      bare.push(alone);
+    }
+  } finally {
+    server.kill("SIGKILL");
+    await delay(200);
+    await rm(folder, { recursive: true, force: true });
+  }
+  return { late, bare };
+}
+
 /** Eight at a time, each over a connection of its own, as deliveries are. @returns milliseconds */
 async function bareLoop({ url }: Receiver, count: number): Promise<number> {
   const post = async () => {
@@ -85,12 +132,7 @@ async function deliverAll(
   { live, dead, events }: { live: number; dead: number; events: number },
 ): Promise<number> {
   const folder = await mkdtemp(path.join(tmpdir(), "signet-bench-events-"));
-  const env = {
-    SIGNET_DATA_DIR: folder,
-    SIGNET_PORT: String(port),
-    SIGNET_LOG_LEVEL: "error",
-    ...allowing(receiver),
-  };
+  const env = envOf(folder, receiver);
   await prepare(env, receiver, { live, dead, events });
   receiver.received.length = 0;
   receiver.answer = (call, response) => {
@@ -109,14 +151,25 @@ async function deliverAll(
   }
 }
 
+const envOf = (folder: string, receiver: Receiver): Record<string, string> => ({
+  SIGNET_DATA_DIR: folder,
+  SIGNET_PORT: String(port),
+  SIGNET_LOG_LEVEL: "error",
+  ...allowing(receiver),
+});
+
 async function prepare(
   env: Record<string, string>,
   { url }: Receiver,
   { live, dead, events }: { live: number; dead: number; events: number },
-): Promise<void> {
+): Promise<{ key: string; endpoints: string[] }> {
   const { deps, close } = await openDeps({ config: loadConfig(env), log: createLog("silent"), createKey: true });
   const owner = { email: "owner@example.com", name: "Olive Owner", password: null };
-  const { organization } = await createOrganization(deps, { name: "Example Ltd", owner });
+  const { organization, user } = await createOrganization(deps, { name: "Example Ltd", owner });
+  const actor = { type: "user" as const, id: user, name: owner.name, email: owner.email };
+  const scopes = ["org:manage"] as const;
+  const wish = { name: "bench", mode: "live" as const, scopes: [...scopes] };
+  const { key } = await createApiKey(deps, organization, actor, new Set(scopes), wish);
   const now = deps.clock.ts();
   const endpoints = Array.from({ length: live + dead }, (_, index): EndpointRow => {
     const id = newId("whe");
@@ -156,6 +209,7 @@ async function prepare(
     });
   }
   await close();
+  return { key, endpoints: endpoints.map(({ id }) => id) };
 }
 
 function start(env: Record<string, string>): ChildProcess {
