@@ -58,6 +58,7 @@ export function createAnswering(deps: Deps, failures: Failures): Answering {
   }
 
   function keepStream(response: ServerResponse): void {
+    if (response.closed || response.destroyed) return;
     streams.add(response);
     // Koa's pipeline alone listens eight times; with ours the number is fixed, and above what Node takes for a leak.
     response.setMaxListeners(20);

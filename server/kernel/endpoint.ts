@@ -121,10 +121,17 @@ export type AnswerOf<E extends EndpointSpec, Content> = {
   [S in keyof E["responses"]]: AnswerFor<E["responses"][S], Content>;
 }[keyof E["responses"]];
 
-/** Path and query of a call; a list becomes one parameter an entry, and what is undefined is left out. */
+/**
+ * Path and query of a call; a list becomes one parameter an entry, and what is undefined is left out.
+ * @throws TypeError for a parameter of the path that would lead to another path
+ */
 export function addressOf({ path }: EndpointSpec, params: unknown, query: unknown): string {
   const values = new Map(Object.entries(params ?? {}));
-  const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(values.get(name) ?? "")));
+  const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+    const value = String(values.get(name) ?? "");
+    if (value === "." || value === "..") throw new TypeError(`${name} is no id`);
+    return encodeURIComponent(value);
+  });
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query ?? {})) {
     for (const each of Array.isArray(value) ? value : [value])

@@ -48,7 +48,8 @@ export function goneSignal(ctx: Context): AbortSignal {
   if (known) return known;
   const gone = new AbortController();
   goneSignals.set(ctx.res, gone.signal);
-  if (ctx.res.closed) gone.abort();
+  // A response of HTTP/2 has no `closed` of its own.
+  if (ctx.res.closed || ctx.res.destroyed) gone.abort();
   else ctx.res.once("close", () => gone.abort());
   return gone.signal;
 }

@@ -38,7 +38,10 @@ export class GiveUp extends Error {
 
 /** A job type tied to its handler, the payload's type erased. */
 export type JobBinding = {
-  job: Pick<JobType<never>, "name" | "queue" | "slots" | "laneSlots" | "maxAttempts" | "backoffMs" | "secret">;
+  job: Pick<
+    JobType<never>,
+    "name" | "queue" | "slots" | "laneSlots" | "waits" | "maxAttempts" | "backoffMs" | "secret"
+  >;
   /** Further queues, of as many slots, in which jobs of this kind may stand. */
   alsoIn: readonly string[];
   run(payload: unknown, context: JobContext): Promise<Commit | undefined>;

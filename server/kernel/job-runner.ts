@@ -41,7 +41,7 @@ export type JobRunner = {
   /** Resolves when nothing is due and nothing runs. */
   idle(): Promise<void>;
   counts(): Promise<{ queued: number; running: number; dead: number }>;
-  /** For how many seconds the first job of each queue has been due without being begun; 0 when none is. */
+  /** For how many seconds the first job of each queue has been due that could be begun; 0 when none is. A full lane waits for itself. */
   ages(): Promise<ReadonlyMap<string, number>>;
   /** @returns whether there was such a dead job that could be queued again */
   retryDead(id: string): Promise<boolean>;
@@ -80,6 +80,8 @@ export function startJobs(options: JobRunnerOptions): JobRunner {
   const queues = [...slots.keys()];
   const plain = queues.filter((queue) => !lanes.has(queue));
   const secretNames = options.bindings.filter(({ job }) => job.secret).map(({ job }) => job.name);
+  /** Kinds whose time is a wait from when they were queued. */
+  const waiting = options.bindings.filter(({ job }) => job.waits).map(({ job }) => job.name);
   const running = new Map<string, Running>();
   const busy = new Map<string, number>();
   const busyInLanes = new Map<string, Map<string, number>>();
@@ -112,7 +114,7 @@ export function startJobs(options: JobRunnerOptions): JobRunner {
     const setBack = now < lastSeen;
     lastSeen = now;
     db.tx(async (tx) => {
-      if (setBack && (await clampDelays(tx, { now, backoffMs })) > 0) log.warn({}, "the clock was set back");
+      if (setBack && (await clampDelays(tx, { now, backoffMs, waiting })) > 0) log.warn({}, "the clock was set back");
       await renewLeases(tx, { running: [...running.keys()], now, leaseUntil: now + leaseMs });
       await wipeSecrets(tx, secretNames, now - wipeAfterMs);
     }).catch((error: unknown) => log.error({ err: error }, "job leases could not be renewed"));
@@ -155,7 +157,7 @@ export function startJobs(options: JobRunnerOptions): JobRunner {
         await wipeSecrets(tx, secretNames, clock.now() - wipeAfterMs);
         const reclaimed = await reclaimOthers(tx, { leaseBy: holder, now: clock.now(), backoffMs });
         // What was taken back may be from a time that the clock has not reached again.
-        await clampDelays(tx, { now: clock.now(), backoffMs });
+        await clampDelays(tx, { now: clock.now(), backoffMs, waiting });
         return reclaimed;
       });
       started = true;
@@ -287,9 +289,9 @@ export function startJobs(options: JobRunnerOptions): JobRunner {
     },
     counts: () => countJobs(db.read),
     async ages() {
-      const due = await nextDue(db.read, queues);
+      const due = await dueTimes();
       const now = clock.now();
-      return new Map(queues.map((queue, index) => [queue, Math.max(0, now - (due[index] ?? now)) / 1000]));
+      return new Map(queues.map((queue) => [queue, Math.max(0, now - (due.get(queue) ?? now)) / 1000]));
     },
     async retryDead(id) {
       const queued = await db.tx((tx) => requeueDead(tx, id, clock.now()));
@@ -321,7 +323,14 @@ export function startJobs(options: JobRunnerOptions): JobRunner {
 
 /** Slots of one lane, by the queue; queues without lanes are left out. */
 function laneSlotsOf(bindings: readonly JobBinding[]): Map<string, number> {
-  return new Map(bindings.flatMap(({ job }) => (job.laneSlots === null ? [] : [[job.queue, job.laneSlots] as const])));
+  const lanes = new Map<string, number>();
+  for (const { job } of bindings) {
+    if (job.laneSlots === null) continue;
+    if (bindings.some(({ job: other }) => other.queue === job.queue && other.laneSlots !== job.laneSlots))
+      throw new Error(`jobs of the queue ${job.queue} name different numbers of slots for a lane`);
+    lanes.set(job.queue, job.laneSlots);
+  }
+  return lanes;
 }
 
 function slotsOf(bindings: readonly JobBinding[]): Map<string, number> {

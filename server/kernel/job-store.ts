@@ -162,9 +162,24 @@ export async function renewLeases(
  */
 export async function clampDelays(
   tx: Tx,
-  options: { now: number; backoffMs: (row: JobRow) => number },
+  options: { now: number; backoffMs: (row: JobRow) => number; waiting: readonly string[] },
 ): Promise<number> {
-  const { now } = options;
+  const { now, waiting } = options;
+  let moved = 0;
+  if (waiting.length > 0) {
+    const { numUpdatedRows } = await tx
+      .updateTable("jobs")
+      .set((row) => ({
+        run_at: sql<number>`${row.ref("run_at")} - ${row.ref("created_at")} + ${now}`,
+        created_at: now,
+      }))
+      .where("status", "=", "queued")
+      .where("created_at", ">", now)
+      .where("attempts", "=", 0)
+      .where("name", "in", waiting)
+      .executeTakeFirst();
+    moved += Number(numUpdatedRows);
+  }
   const rows = await tx
     .selectFrom("jobs")
     .selectAll()
@@ -175,7 +190,6 @@ export async function clampDelays(
       row.or([row("attempts", ">", 0), row("last_error", "is not", null), row("created_at", "=", row.ref("run_at"))]),
     )
     .execute();
-  let moved = 0;
   for (const row of rows) {
     const latest = row.attempts > 0 ? now + options.backoffMs(row) : now;
     if (row.run_at <= latest) continue;

@@ -40,6 +40,8 @@ export type JobType<P> = {
   secret: boolean;
   /** How many jobs of one lane run at a time; null for a queue without lanes. The same for every job of the queue. */
   laneSlots: number | null;
+  /** Its time is a wait from when it was queued, not a moment of the calendar: a clock that is set back does not lengthen it. */
+  waits: boolean;
   subjectOf(payload: P): string | null;
   laneOf(payload: P): string | null;
 };
@@ -58,7 +60,8 @@ const usualSlots = 4;
 /**
  * A kind of job. `secret` keeps the payload encrypted in the table; `queue` names whose free slots it uses, `slots` how many that
  * queue has; `subject` names the member of the payload by which the job is found again. `lane` divides the queue by a member of the
- * payload: at most `slots` jobs of each value run at a time, and those with the fewest running come first.
+ * payload: at most `slots` jobs of each value run at a time, and those with the fewest running come first. `waits` marks a kind
+ * whose `runAt` is a wait from now.
  * A handler runs at least once, so everything that it does before its commit must be repeatable.
  */
 export function defineJob<P>(options: {
@@ -71,6 +74,7 @@ export function defineJob<P>(options: {
   secret?: boolean;
   subject?: TextMember<P>;
   lane?: { by: TextMember<P>; slots: number };
+  waits?: boolean;
 }): JobType<P> {
   const { subject, lane } = options;
   return {
@@ -82,6 +86,7 @@ export function defineJob<P>(options: {
     slots: options.slots ?? usualSlots,
     secret: options.secret ?? false,
     laneSlots: lane?.slots ?? null,
+    waits: options.waits ?? false,
     subjectOf: (payload) => (subject === undefined ? null : String(payload[subject])),
     laneOf: (payload) => (lane === undefined ? null : String(payload[lane.by])),
   };

@@ -65,6 +65,8 @@ export type OutboundOptions = {
 /** What is published over plain HTTP because it is signed itself (RFC 5280 §8, RFC 3161 §3.4, RFC 6960). */
 const plainHttp: ReadonlySet<string> = new Set(["tsa", "crl", "ocsp", "aia"]);
 const connectTimeoutMs = 10_000;
+/** How long a name server may take while somebody waits for the answer of a form. */
+const checkTimeoutMs = 5000;
 const gap = "this appliance calls only what SIGNET_OUTBOUND_ALLOW names";
 
 type Target = { url: URL; hostname: string; port: number; addresses: string[]; private: boolean };
@@ -101,9 +103,19 @@ export function openOutbound(options: OutboundOptions = {}): Outbound {
     return { url, hostname, port, addresses, private: isPrivate };
   }
 
+  /** Look-ups under way. One that is not answered holds a thread of the process: no second one is begun for the same name. */
+  const asked = new Map<string, Promise<{ address: string }[]>>();
+  function lookUpOnce(hostname: string): Promise<{ address: string }[]> {
+    const known = asked.get(hostname);
+    if (known !== undefined) return known;
+    const answer = lookup(hostname).finally(() => asked.delete(hostname));
+    asked.set(hostname, answer);
+    return answer;
+  }
+
   async function resolve(hostname: string): Promise<string[]> {
     try {
-      const found = await lookup(hostname);
+      const found = await lookUpOnce(hostname);
       if (found.length > 0) return found.map(({ address }) => address);
     } catch (error) {
       throw new OutboundError("dns", "the name of the host could not be resolved", { cause: error });
@@ -136,7 +148,7 @@ export function openOutbound(options: OutboundOptions = {}): Outbound {
 
   return {
     async check(purpose, url) {
-      await aim(purpose, url);
+      await before(AbortSignal.timeout(checkTimeoutMs), aim(purpose, url));
     },
     async fetch(purpose, text, request) {
       const signal = AbortSignal.timeout(request.timeoutMs);

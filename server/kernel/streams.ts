@@ -13,6 +13,8 @@ export function createStreamCount(most: number) {
      * @throws AppError `rate-limited`
      */
     take(holder: string, response: ServerResponse): void {
+      // Its client left while it was identified: nothing would give the place back.
+      if (response.closed || response.destroyed) return;
       const count = open.get(holder) ?? 0;
       if (count >= most) {
         const detail = `At most ${most} event streams may be open at a time: close one.`;

@@ -3,10 +3,12 @@ import { type Call, pause, type Transport } from "./transport.ts";
 
 /** Milliseconds before a stream is opened again, unless the service says otherwise. */
 const reconnectMs = 3000;
+const longestWaitMs = 30_000;
 
 /**
  * What an event stream tells, over as many connections as it takes, until the service ends it.
- * @throws SignetError, SignetConnectionError once the retries of a call are used up; the reason of the caller's signal
+ * @throws SignetError when the service refuses it; SignetConnectionError when it could not be opened the first time; the reason of
+ *   the caller's signal
  */
 export async function* follow(
   transport: Transport,
@@ -15,8 +17,10 @@ export async function* follow(
 ): AsyncGenerator<unknown, void, undefined> {
   const { signal } = call;
   const quietMs = call.timeoutMs ?? transport.timeoutMs;
+  let opened = false;
   let last = lastEventId;
   let wait = reconnectMs;
+  let failures = 0;
   for (;;) {
     const connection = new AbortController();
     const headers = last === undefined ? call.headers : { ...call.headers, "last-event-id": last };
@@ -24,6 +28,8 @@ export async function* follow(
       const both = signal ? AbortSignal.any([signal, connection.signal]) : connection.signal;
       const response = await transport.run({ ...call, headers, signal: both }, async (answer) => answer);
       if (!response?.body || response.status === 204) return;
+      opened = true;
+      failures = 0;
       for await (const event of eventsOf(response.body, quietMs)) {
         wait = event.retry ?? wait;
         if (event.name === "end") return;
@@ -32,12 +38,16 @@ export async function* follow(
       }
     } catch (error) {
       if (signal?.aborted) throw signal.reason;
-      if (error instanceof SignetError || error instanceof SignetConnectionError) throw error;
-      // The connection broke in the middle: the next one goes on from the last entry.
+      // A service that starts again answers nothing, or 503, for a while; what was open goes on from its last entry.
+      const passing = error instanceof SignetConnectionError || (error instanceof SignetError && error.status >= 500);
+      if (error instanceof SignetError || error instanceof SignetConnectionError) {
+        if (!opened || !passing) throw error;
+        failures += 1;
+      }
     } finally {
       connection.abort();
     }
-    await pause(wait, signal);
+    await pause(Math.min(wait * 2 ** Math.min(failures, 8), Math.max(wait, longestWaitMs)), signal);
   }
 }
 

@@ -6,7 +6,10 @@ export type SignetOptions = {
   apiKey?: string | undefined;
   /** Instead of the global `fetch`. */
   fetch?: typeof fetch | undefined;
-  /** Milliseconds that one attempt may take; 60 000 unless said otherwise. */
+  /**
+   * Milliseconds that one attempt may take; 60 000 unless said otherwise. A stream counts as broken when it is silent for as long: the
+   * service says something every 15 seconds.
+   */
   timeoutMs?: number | undefined;
   /** Attempts after the first one; 3 unless said otherwise, 0 for none. */
   maxRetries?: number | undefined;

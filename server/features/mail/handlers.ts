@@ -29,7 +29,11 @@ export function handlers(deps: Deps): JobBinding[] {
         if (content === null) throw new GiveUp("the content of the mail was wiped");
         const outlived = await outlivedBecause(deps, row, content);
         if (outlived !== null) return (tx) => endUnsent(tx, mail, outlived);
-        await awaitEarlier(deps, row, context);
+        await awaitEarlier(deps, row, context, async (earlier) => {
+          const found = await store.findMail(deps.db.read, earlier);
+          const said = found === undefined ? null : openContent(deps, found);
+          return found === undefined || said === null || (await outlivedBecause(deps, found, said)) !== null;
+        });
         const letter = await letterOf(deps, row, content);
         try {
           if (row.organization !== null) await transport.deliver(letter);

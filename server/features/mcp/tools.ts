@@ -23,7 +23,7 @@ import {
   listTemplates,
   type TemplateVersion,
 } from "../templates/contract.ts";
-import { type Api, otherwise } from "./api.ts";
+import { type Api, otherwise, Refused } from "./api.ts";
 import { addressOfDocument, embedded } from "./documents.ts";
 import { type Tool, told, tool } from "./tool.ts";
 
@@ -232,7 +232,7 @@ async function entriesBehind(
       if (entries.length === mostEntries) break;
     }
   } catch (error) {
-    if (!enough.signal.aborted) throw error;
+    if (!enough.signal.aborted || error instanceof Refused) throw error;
   } finally {
     clearTimeout(timer);
   }

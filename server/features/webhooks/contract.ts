@@ -325,7 +325,7 @@ export const replayEvents = endpoint({
   params,
   body: { kind: "json", schema: z.strictObject({ since: Ts }), maxBytes: jsonBytes },
   responses: { 202: { kind: "json", schema: z.object({ events: z.int() }) } },
-  errors: ["endpoint-disabled"],
+  errors: ["endpoint-disabled", "conflict"],
   published: false,
 });
 

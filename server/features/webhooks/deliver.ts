@@ -2,11 +2,10 @@ import { toTs } from "../../kernel/clock.ts";
 import type { Tx } from "../../kernel/db.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import type { Commit } from "../../kernel/job-handler.ts";
-import { enqueue } from "../../kernel/jobs.ts";
 import { OutboundError } from "../../kernel/outbound.ts";
 import type { DeliveryErrorCode } from "./contract.ts";
 import { enqueueAttempt, newDelivery } from "./deliveries.ts";
-import { reportFailing } from "./jobs.ts";
+import { watchFailing } from "./failing.ts";
 import { nextAttempt } from "./schedule.ts";
 import { signingSecrets } from "./secrets.ts";
 import { signatureOf } from "./signature.ts";
@@ -19,8 +18,7 @@ const timeoutMs = 10_000;
 const readBytes = 64 * 1024;
 const keptBytes = 1024;
 /** How late an attempt may begin that was planned for the end of its time. */
-const graceMs = 60_000;
-export const alarmAfterMs = 24 * 3_600_000;
+const graceMs = 3_600_000;
 
 /** How an attempt went; no error when it succeeded. */
 type Outcome = Pick<DeliveryRow, "status_code" | "response_body" | "duration_ms"> & {
@@ -32,16 +30,19 @@ export async function deliver(deps: Deps, id: string): Promise<Commit | undefine
   const found = await store.findPending(deps.db.read, id);
   if (found === undefined) return undefined;
   const { delivery, endpoint, event } = found;
+  // Events are kept for 90 days, and a redelivery may outlive its own.
+  if (event === undefined) return (tx) => giveUp(tx, id);
   if (endpoint.enabled === 0) return (tx) => keepWaiting(tx, deps, delivery);
   const sentAt = deps.clock.now();
   // The first attempt is made however late it is: a machine that was off for a week has told nobody anything.
-  if (delivery.attempt > 1 && sentAt > Date.parse(delivery.until) + graceMs) {
-    return async (tx) => {
-      await store.settleDelivery(tx, id, { status: "failed", final: 1, next_attempt_at: null });
-    };
-  }
+  if (delivery.attempt > 1 && sentAt > Date.parse(delivery.until) + graceMs) return (tx) => giveUp(tx, id);
   const outcome = await send(deps, endpoint, event, sentAt);
   return (tx) => record(tx, deps, delivery, endpoint.url, sentAt, outcome);
+}
+
+/** Marks an attempt that is never made. */
+export async function giveUp(tx: Tx, id: string): Promise<void> {
+  await store.settleDelivery(tx, id, { status: "failed", final: 1, next_attempt_at: null });
 }
 
 /** The endpoint may have been resumed while this attempt was looking: what waits was queued then, but for what was running. */
@@ -71,8 +72,12 @@ async function send(deps: Deps, endpoint: EndpointRow, { id, body }: EventRow, s
       return { status_code: status, response_body: kept, duration_ms: took(), error: null };
     const retryAfter = answered["retry-after"];
     if (retryAfter !== undefined)
-      deps.log.info({ endpoint: endpoint.id, status, retryAfter }, "a webhook endpoint names a time to wait");
-    const error = { code: "bad-status" as const, message: `the answer was ${status}` };
+      deps.log.info(
+        { endpoint: endpoint.id, status, retryAfter: String(retryAfter).slice(0, 64) },
+        "a webhook endpoint names a time to wait",
+      );
+    const code = status >= 300 && status < 400 ? ("redirect" as const) : ("bad-status" as const);
+    const error = { code, message: `the answer was ${status}` };
     return { status_code: status, response_body: kept, duration_ms: took(), error };
   } catch (thrown) {
     if (!(thrown instanceof OutboundError)) throw thrown;
@@ -111,12 +116,15 @@ async function record(
   if (!settled) return;
   const endpoint = await store.findEndpoint(tx, delivery.endpoint);
   if (endpoint === undefined) return;
+  // It has been pointed elsewhere while the old receiver answered: that one's health is no longer of interest.
+  const current = endpoint.url === url;
   if (error === null) {
+    if (!current) return;
     const health = { last_success_at: toTs(now), failing_since: null, alarmed_at: null };
     await store.updateEndpoint(tx, endpoint.id, { ...health, last_status_code: answer.status_code });
     return;
   }
-  await noteFailure(tx, endpoint, answer.status_code, now);
+  if (current) await noteFailure(tx, endpoint, answer.status_code, now);
   if (next === null) return;
   const { event, event_type: type, until } = delivery;
   const plan = { attempt: delivery.attempt + 1, trigger: "retry" as const, at: next, createdAt: now };
@@ -133,6 +141,5 @@ async function noteFailure(tx: Tx, endpoint: EndpointRow, statusCode: number | n
   const since = endpoint.failing_since ?? at;
   const health = { last_failure_at: at, last_status_code: statusCode, failing_since: since };
   await store.updateEndpoint(tx, endpoint.id, health);
-  if (endpoint.failing_since === null)
-    await enqueue(tx, reportFailing, { endpoint: endpoint.id, since }, { runAt: now + alarmAfterMs });
+  if (endpoint.failing_since === null) await watchFailing(tx, endpoint.id, since);
 }

@@ -4,13 +4,15 @@ import type { Tx } from "../../kernel/db.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { AppError, invalid, notFound } from "../../kernel/errors.ts";
 import { newId } from "../../kernel/ids.ts";
+import { RetryLater } from "../../kernel/job-handler.ts";
+import { findLive } from "../../kernel/job-store.ts";
 import { enqueue } from "../../kernel/jobs.ts";
 import type { Remember } from "../../kernel/request.ts";
 import type { Actor } from "../../kernel/wire.ts";
 import { recordAdminAct } from "../identity/service.ts";
 import type { DeliveryStatus, DeliveryTrigger, WebhookDelivery, WebhookHour } from "./contract.ts";
 import { bodyOfTest } from "./events.ts";
-import { deliverEvent, replayPage } from "./jobs.ts";
+import { deliverEvent, releaseHeld, replayPage } from "./jobs.ts";
 import { presentDelivery } from "./present.ts";
 import { horizonMs } from "./schedule.ts";
 import * as store from "./store.ts";
@@ -71,20 +73,25 @@ export async function enqueueAttempt(tx: Tx, { id, endpoint }: DeliveryRow, runA
   await enqueue(tx, deliverEvent, { delivery: id, endpoint }, { runAt, dedupeKey: `webhooks.deliver:${id}` });
 }
 
-const atOnce = 500;
+const atOnce = 200;
 
-/** Queues what waited while the endpoint was paused, and gives up what waited too long. */
-export async function releaseHeld(tx: Tx, deps: Pick<Deps, "clock">, endpoint: string): Promise<void> {
+/** Queues a page of what waited while the endpoint was paused, gives up what waited too long, and queues the next page. */
+export async function releasePage(
+  tx: Tx,
+  deps: Pick<Deps, "clock">,
+  { endpoint: id, after }: { endpoint: string; after: string },
+): Promise<void> {
+  const endpoint = await store.findEndpoint(tx, id);
+  if (endpoint === undefined || endpoint.enabled === 0) return;
   const now = deps.clock.now();
-  await store.giveUpHeld(tx, endpoint, toTs(now));
-  let after = "";
-  for (;;) {
-    const rows = await store.listPending(tx, endpoint, { after, limit: atOnce });
-    for (const row of rows) await enqueueAttempt(tx, row, Math.max(now, Date.parse(row.next_attempt_at ?? "") || now));
-    const last = rows.at(-1);
-    if (last === undefined || rows.length < atOnce) return;
-    after = last.id;
+  const rows = await store.listPending(tx, id, { after, limit: atOnce });
+  for (const row of rows) {
+    if (Date.parse(row.until) < now)
+      await store.settleDelivery(tx, row.id, { status: "failed", final: 1, next_attempt_at: null });
+    else await enqueueAttempt(tx, row, Math.max(now, Date.parse(row.next_attempt_at ?? "") || now));
   }
+  const last = rows.at(-1);
+  if (last !== undefined && rows.length === atOnce) await enqueue(tx, releaseHeld, { endpoint: id, after: last.id });
 }
 
 /** One page, newest first. @throws AppError validation-failed for a cursor that is not ours */
@@ -171,21 +178,27 @@ export async function redeliver(
 /**
  * Sends the events since a moment again, those of the types that the endpoint asks for.
  * @returns how many
- * @throws AppError endpoint-disabled
+ * @throws AppError endpoint-disabled; conflict while another replay to it is under way
  */
 export async function replay(
   deps: Deps,
   { actor, ip }: { actor: Actor; ip: string | null },
-  { id, organization }: EndpointRow,
+  found: EndpointRow,
   since: string,
 ): Promise<number> {
+  const { id, organization } = found;
+  const until = deps.clock.ts();
+  const after = { at: toTs(Date.parse(since)), id: "" };
+  // Before the transaction: it reads every event since then.
+  const events = await store.countEvents(deps.db.read, found, spanOf(found, after, until));
   return await deps.db.tx(async (tx) => {
     const endpoint = await requireEnabled(tx, id);
-    const until = deps.clock.ts();
-    const after = { at: toTs(Date.parse(since)), id: "" };
-    const events = await store.countEvents(tx, endpoint, spanOf(endpoint, after, until));
+    if ((await findLive(tx, replayPage, id)).length > 0)
+      throw new AppError("conflict", {
+        detail: "Events are being sent to this endpoint again: wait for the end of that.",
+      });
     if (events > 0) await enqueue(tx, replayPage, { endpoint: id, until, after });
-    const data = { url: endpoint.url, since: after.at, events };
+    const data = { url: new URL(endpoint.url).origin, since: after.at, events };
     await recordAdminAct(tx, deps, organization, { actor, ip, action: "webhook.replayed", target: id, data });
     return events;
   });
@@ -195,7 +208,14 @@ function spanOf({ events }: EndpointRow, after: { at: string; id: string }, unti
   return { after: { t: after.at, id: after.id }, until, types: JSON.parse(events) };
 }
 
-const replayedAtOnce = 200;
+/** How many attempts of an endpoint may wait while a replay adds more: what happens meanwhile goes in between. */
+const mostWaiting = 500;
+
+/** @throws RetryLater while the endpoint has enough to do */
+export async function awaitRoom(deps: Deps, endpoint: string): Promise<void> {
+  if ((await store.countPending(deps.db.read, endpoint, mostWaiting)) >= mostWaiting)
+    throw new RetryLater("the endpoint has enough to do", 5000);
+}
 
 /** One page of a replay, and the job for the next one. */
 export async function queueReplayed(
@@ -206,7 +226,7 @@ export async function queueReplayed(
   const endpoint = await store.findEndpoint(tx, page.endpoint);
   if (endpoint === undefined) return;
   const span = spanOf(endpoint, page.after, page.until);
-  const events = await store.listEvents(tx, endpoint, span, replayedAtOnce);
+  const events = await store.listEvents(tx, endpoint, span, atOnce);
   await queueDeliveries(
     tx,
     deps,
@@ -214,6 +234,6 @@ export async function queueReplayed(
     "redeliver",
   );
   const last = events.at(-1);
-  if (last === undefined || events.length < replayedAtOnce) return;
+  if (last === undefined || events.length < atOnce) return;
   await enqueue(tx, replayPage, { ...page, after: { at: last.created_at, id: last.id } });
 }

@@ -5,13 +5,11 @@ import type { Reader } from "../../kernel/db.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { AppError, notFound } from "../../kernel/errors.ts";
 import { newId } from "../../kernel/ids.ts";
-import { removeLive } from "../../kernel/job-store.ts";
 import { OutboundError } from "../../kernel/outbound.ts";
 import type { Remember } from "../../kernel/request.ts";
 import { recordAdminAct } from "../identity/service.ts";
 import type { CreateWebhookEndpoint, UpdateWebhookEndpoint, WebhookEndpoint } from "./contract.ts";
-import { releaseHeld } from "./deliveries.ts";
-import { deliverEvent, replayPage, reportFailing } from "./jobs.ts";
+import { releasePage } from "./deliveries.ts";
 import { presentEndpoint, stillSigning } from "./present.ts";
 import { newSealedSecret, openSecret, sealSecret } from "./secrets.ts";
 import * as store from "./store.ts";
@@ -22,6 +20,10 @@ import type { EndpointRow } from "./tables.ts";
 /** Contract §13, in each mode. */
 const mostEndpoints = 20;
 const dayMs = 24 * 3_600_000;
+
+/** For the record, which can never be changed: the path of a URL is a secret at many receivers. */
+const originOf = ({ url }: EndpointRow): string => new URL(url).origin;
+const eventsOf = ({ events }: EndpointRow): string[] => JSON.parse(events);
 
 type By = { caller: OrganizationCaller; ip: string | null };
 
@@ -116,7 +118,7 @@ export async function createEndpoint(
       updated_at: now,
     };
     await store.insertEndpoint(tx, row);
-    const data = { url: row.url, testMode, events: input.events ?? [] };
+    const data = { url: originOf(row), testMode, events: input.events ?? [] };
     await recordAdminAct(tx, deps, organization, { actor, ip, action: "webhook.created", target: id, data });
     const created = { ...presentEndpoint(row, { succeeded: 0, failed: 0 }, now), secret };
     await remember?.(tx, { status: 201, body: created });
@@ -150,22 +152,28 @@ export async function changeEndpoint(
     const fresh = resumed || names.includes("url") ? { failing_since: null, alarmed_at: null } : {};
     const row = await store.updateEndpoint(tx, id, { ...change, ...fresh, updated_at: deps.clock.ts() });
     if (row === undefined) throw notFound("The webhook endpoint");
-    if (resumed) await releaseHeld(tx, deps, id);
-    const data = { url: row.url, changed: names, enabled: row.enabled === 1 };
+    if (resumed) await releasePage(tx, deps, { endpoint: id, after: "" });
+    const data = { url: originOf(row), changed: names, enabled: row.enabled === 1, events: eventsOf(row) };
     const { organization, actor } = caller;
     await recordAdminAct(tx, deps, organization, { actor, ip, action: "webhook.updated", target: id, data });
     return await withHealth(deps, tx, row);
   });
 }
 
-/** With all that waits to be sent. @throws AppError not-found */
-export async function deleteEndpoint(deps: Deps, { caller, ip }: By, { id, url }: EndpointRow): Promise<void> {
+/** What waits to be sent is dropped, since its jobs find nothing any more. @throws AppError not-found */
+export async function deleteEndpoint(deps: Deps, { caller, ip }: By, endpoint: EndpointRow): Promise<void> {
+  const { id } = endpoint;
   await deps.db.tx(async (tx) => {
     if ((await store.findEndpoint(tx, id)) === undefined) throw notFound("The webhook endpoint");
     await store.deleteEndpoint(tx, id);
-    for (const job of [deliverEvent, replayPage, reportFailing]) await removeLive(tx, job, id);
     const { organization, actor } = caller;
-    await recordAdminAct(tx, deps, organization, { actor, ip, action: "webhook.deleted", target: id, data: { url } });
+    await recordAdminAct(tx, deps, organization, {
+      actor,
+      ip,
+      action: "webhook.deleted",
+      target: id,
+      data: { url: originOf(endpoint) },
+    });
   });
 }
 

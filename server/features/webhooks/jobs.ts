@@ -5,11 +5,11 @@ import { Ts } from "../../kernel/wire.ts";
 /** Work on webhooks that may wait in the queue. Isomorphic. */
 
 const queue = "webhooks";
-/** A call that waits for its answer costs a socket and no processor time. */
-const slots = 256;
+/** A call that waits for its answer costs a socket and its event, and no processor time. */
+const slots = 128;
 
 /**
- * Makes one attempt. At most eight of an endpoint run at a time: receivers that answer late or never keep the others' from
+ * Makes one attempt. At most four of an endpoint run at a time: receivers that answer late or never keep the others' from
  * nothing.
  */
 export const deliverEvent = defineJob({
@@ -18,7 +18,8 @@ export const deliverEvent = defineJob({
   slots,
   payload: z.object({ delivery: z.string(), endpoint: z.string() }),
   subject: "endpoint",
-  lane: { by: "endpoint", slots: 8 },
+  lane: { by: "endpoint", slots: 4 },
+  waits: true,
 });
 
 /** Queues every event between two moments for an endpoint, page by page. */
@@ -36,7 +37,15 @@ export const replayPage = defineJob({
 /** Looks a day after the first failure whether an endpoint has recovered. */
 export const reportFailing = defineJob({
   name: "webhooks.report-failing",
-  payload: z.object({ endpoint: z.string(), since: Ts }),
+  payload: z.object({ endpoint: z.string() }),
+  subject: "endpoint",
+  waits: true,
+});
+
+/** Queues what waited while an endpoint was paused, page by page: deliveries behind the id `after`. */
+export const releaseHeld = defineJob({
+  name: "webhooks.release",
+  payload: z.object({ endpoint: z.string(), after: z.string() }),
   subject: "endpoint",
 });
 

@@ -41,9 +41,8 @@ export function updateEndpoint(
   return tx.updateTable("webhook_endpoints").set(change).where("id", "=", id).returningAll().executeTakeFirst();
 }
 
-/** With its deliveries. */
+/** Its deliveries, of which there may be a million, go with the next `purgeDeliveries`. */
 export async function deleteEndpoint(tx: Tx, id: string): Promise<void> {
-  await tx.deleteFrom("webhook_deliveries").where("endpoint", "=", id).execute();
   await tx.deleteFrom("webhook_endpoints").where("id", "=", id).execute();
 }
 
@@ -114,11 +113,11 @@ export async function insertDeliveries(tx: Tx, rows: readonly DeliveryRow[]): Pr
   await tx.insertInto("webhook_deliveries").values(rows).execute();
 }
 
-/** An attempt still to be made; undefined once it was made, or its endpoint or event is gone. */
+/** An attempt still to be made; undefined once it was made, or its endpoint is gone. */
 export async function findPending(
   reader: Reader,
   id: string,
-): Promise<{ delivery: DeliveryRow; endpoint: EndpointRow; event: EventRow } | undefined> {
+): Promise<{ delivery: DeliveryRow; endpoint: EndpointRow; event: EventRow | undefined } | undefined> {
   const delivery = await reader
     .selectFrom("webhook_deliveries")
     .selectAll()
@@ -132,7 +131,7 @@ export async function findPending(
     .selectAll()
     .where("id", "=", delivery.event)
     .executeTakeFirst();
-  return endpoint === undefined || event === undefined ? undefined : { delivery, endpoint, event };
+  return endpoint === undefined ? undefined : { delivery, endpoint, event };
 }
 
 /** @returns whether it was still to be made */
@@ -167,19 +166,27 @@ export function listPending(
     .execute();
 }
 
-/** Ends what waited too long for an endpoint that is paused. */
-export async function giveUpHeld(tx: Tx, endpoint: string, now: Ts): Promise<void> {
-  await tx
+/** Ends what waited too long for endpoints that are paused. @returns how many, at most `limit` */
+export async function giveUpHeld(tx: Tx, now: Ts, limit: number): Promise<number> {
+  const { numUpdatedRows } = await tx
     .updateTable("webhook_deliveries")
     .set({ status: "failed", final: 1, next_attempt_at: null })
-    .where("status", "=", "pending")
-    .where("endpoint", "=", endpoint)
-    .where("until", "<", now)
-    .execute();
+    .where("id", "in", (from) =>
+      from
+        .selectFrom("webhook_deliveries")
+        .select("id")
+        .where("status", "=", "pending")
+        .where("endpoint", "in", (of) => of.selectFrom("webhook_endpoints").select("id").where("enabled", "=", 0))
+        .where("until", "<", now)
+        .limit(limit),
+    )
+    .executeTakeFirst();
+  return Number(numUpdatedRows);
 }
 
-export function listPaused(reader: Reader): Promise<{ id: string }[]> {
-  return reader.selectFrom("webhook_endpoints").select("id").where("enabled", "=", 0).execute();
+/** How many attempts wait, up to `most`. */
+export async function countPending(reader: Reader, endpoint: string, most: number): Promise<number> {
+  return (await listPending(reader, endpoint, { after: "", limit: most })).length;
 }
 
 /** Newest first. */
@@ -241,32 +248,47 @@ export async function forgetSecrets(tx: Tx, now: Ts): Promise<void> {
     .execute();
 }
 
-/** @returns how many rows went, at most `limit` of each endpoint */
+/** Of endpoints that there are no longer, and what is old. @returns how many rows went, at most `limit` */
 export async function purgeDeliveries(tx: Tx, before: Ts, limit: number): Promise<number> {
-  let gone = 0;
-  for (const { id } of await tx.selectFrom("webhook_endpoints").select("id").execute()) {
+  const { rows } = await sql<{ endpoint: string }>`
+    with recursive found(endpoint) as (
+      select min(endpoint) from webhook_deliveries
+      union all
+      select (select min(endpoint) from webhook_deliveries where endpoint > found.endpoint)
+      from found where found.endpoint is not null
+    )
+    select endpoint from found where endpoint is not null
+  `.execute(tx);
+  const there = new Set((await tx.selectFrom("webhook_endpoints").select("id").execute()).map(({ id }) => id));
+  let left = limit;
+  for (const { endpoint } of rows) {
+    if (left <= 0) break;
     const { numDeletedRows } = await tx
       .deleteFrom("webhook_deliveries")
       .where("id", "in", (from) =>
         from
           .selectFrom("webhook_deliveries")
           .select("id")
-          .where("endpoint", "=", id)
-          .where("created_at", "<", before)
-          .where("status", "!=", "pending")
-          .limit(limit),
+          .where("endpoint", "=", endpoint)
+          .$if(there.has(endpoint), (of) =>
+            of
+              .where("created_at", "<", before)
+              .where((is) => is.or([is("status", "!=", "pending"), is("until", "<", before)])),
+          )
+          .limit(left),
       )
       .executeTakeFirst();
-    gone += Number(numDeletedRows);
+    left -= Number(numDeletedRows);
   }
-  return gone;
+  return limit - left;
 }
 
-/** @returns how many rows went, at most `limit` of each organization and mode */
+/** @returns how many rows went, at most `limit` */
 export async function purgeEvents(tx: Tx, before: Ts, limit: number): Promise<number> {
-  let gone = 0;
+  let left = limit;
   for (const { id } of await tx.selectFrom("organizations").select("id").execute()) {
     for (const testMode of [0, 1] as const) {
+      if (left <= 0) break;
       const { numDeletedRows } = await tx
         .deleteFrom("webhook_events")
         .where("id", "in", (from) =>
@@ -276,11 +298,11 @@ export async function purgeEvents(tx: Tx, before: Ts, limit: number): Promise<nu
             .where("organization", "=", id)
             .where("test_mode", "=", testMode)
             .where("created_at", "<", before)
-            .limit(limit),
+            .limit(left),
         )
         .executeTakeFirst();
-      gone += Number(numDeletedRows);
+      left -= Number(numDeletedRows);
     }
   }
-  return gone;
+  return limit - left;
 }

@@ -10,12 +10,9 @@ const atOnce = 1000;
 
 /** Forgets what was kept long enough, and ends what waited too long for a paused endpoint. Each step stands by itself. */
 export async function tidy(deps: Deps, signal: AbortSignal): Promise<undefined> {
-  await deps.db.tx(async (tx) => {
-    const now = deps.clock.ts();
-    await store.forgetSecrets(tx, now);
-    for (const { id } of await store.listPaused(tx)) await store.giveUpHeld(tx, id, now);
-  });
+  await deps.db.tx((tx) => store.forgetSecrets(tx, deps.clock.ts()));
   const purges = [
+    [store.giveUpHeld, 0],
     [store.purgeDeliveries, kept.deliveries],
     [store.purgeEvents, kept.events],
   ] as const;

@@ -5,8 +5,9 @@ import { appendAudit, loadEnvelope } from "../../../server/features/envelopes/se
 import { Event, WebhookDelivery, WebhookEndpoint, WebhookSecret } from "../../../server/features/webhooks/contract.ts";
 import { queueDeliveries } from "../../../server/features/webhooks/deliveries.ts";
 import { bodyOf } from "../../../server/features/webhooks/events.ts";
-import { tidyWebhooks } from "../../../server/features/webhooks/jobs.ts";
+import { deliverEvent, replayPage, tidyWebhooks } from "../../../server/features/webhooks/jobs.ts";
 import { findEndpoint, insertEvents } from "../../../server/features/webhooks/store.ts";
+import { clampDelays } from "../../../server/kernel/job-store.ts";
 import { enqueue } from "../../../server/kernel/jobs.ts";
 import { systemActor } from "../../../server/kernel/wire.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
@@ -473,6 +474,78 @@ test("when the documents of an envelope are deleted, its events go with what the
   receiver.received.length = 0;
   await later(80 * 3_600_000);
   expect(receiver.received).toEqual([]);
+});
+
+test("an endpoint that comes and goes has one look at it queued, and is reported only when it has failed for a day", async () => {
+  const { id } = await endpoint();
+  const told = async () =>
+    (await app.mail()).filter(({ kind, link }) => kind === "webhook_failing" && link?.endsWith(id));
+  for (let flap = 0; flap < 5; flap += 1) {
+    answering(500);
+    await ping(id);
+    await app.jobs.idle();
+    answering(200);
+    await ping(id);
+    await later(3_600_000);
+  }
+  const looks = app.deps.db.read.selectFrom("jobs").select("id").where("name", "=", "webhooks.report-failing");
+  expect(await looks.where("subject", "=", id).execute()).toHaveLength(1);
+  answering(500);
+  await ping(id);
+  await app.jobs.idle();
+  await later(20 * 3_600_000);
+  expect(await told()).toEqual([]);
+  await later(5 * 3_600_000);
+  expect(await told()).toHaveLength(1);
+});
+
+test("a clock that is set back does not lengthen the wait for a retry", async () => {
+  const { id } = await endpoint();
+  answering(500);
+  clock.advance(20 * 86_400_000);
+  await ping(id);
+  await app.jobs.idle();
+  clock.advance(-20 * 86_400_000);
+  const clamp = { now: clock.now(), backoffMs: () => 0, waiting: [deliverEvent.name] };
+  expect(await app.deps.db.tx((tx) => clampDelays(tx, clamp))).toBeGreaterThan(0);
+  answering(200);
+  receiver.received.length = 0;
+  await later(5000);
+  expect(receiver.received).toHaveLength(1);
+});
+
+test("one replay at a time, and what is left of a deleted endpoint or event is tidied up", async () => {
+  const { id } = await endpoint();
+  const browser = { key: null, headers: { cookie: await app.signIn(), origin: app.url } };
+  answering(500);
+  await ping(id);
+  await app.jobs.idle();
+  const [pending] = (await deliveriesOf(id, "status=pending")).data;
+  if (pending === undefined) throw new Error("nothing waits");
+  const gone = app.deps.db.tx((tx) => tx.deleteFrom("webhook_events").where("id", "=", pending.event).execute());
+  await gone;
+  await later(5000);
+  const settled = (await deliveriesOf(id, "status=failed")).data.find((one) => one.id === pending.id);
+  expect(settled).toMatchObject({ final: true, sentAt: null });
+  await app.deps.db.tx((tx) =>
+    enqueue(
+      tx,
+      replayPage,
+      { endpoint: id, until: clock.ts(), after: { at: clock.ts(), id: "" } },
+      { runAt: clock.now() + 1000 },
+    ),
+  );
+  const again = { ...browser, json: { since: clock.ts() } };
+  expect(await refusal(app, `/auth/webhook-endpoints/${id}/replay`, again)).toMatchObject({
+    status: 409,
+    code: "conflict",
+  });
+  await ok(app, 204, `${path}/${id}`, { method: "DELETE" });
+  const rows = () =>
+    app.deps.db.read.selectFrom("webhook_deliveries").select("id").where("endpoint", "=", id).execute();
+  expect((await rows()).length).toBeGreaterThan(0);
+  await runTidy();
+  expect(await rows()).toEqual([]);
 });
 
 test("what is old is forgotten: deliveries after 30 days, events after 90", async () => {
