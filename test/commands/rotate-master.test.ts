@@ -49,6 +49,9 @@ beforeAll(async () => {
     headers: { "idempotency-key": "only-once" },
   });
   expect(named.status).toBe(201);
+  const hook = await app.json("/v1/webhook-endpoints", { json: { url: "https://8.8.8.8/hooks" } });
+  const { id: endpoint } = z.object({ id: z.string() }).parse(hook.body);
+  await app.call(`/v1/webhook-endpoints/${endpoint}/secret/rotate`, { method: "POST" });
   await app.deps.db.tx(async (tx) => {
     // Far enough away that nobody runs it.
     await enqueue(tx, secretJob, { token: "hidden" }, { runAt: Date.parse("2999-01-01") });
@@ -183,6 +186,7 @@ test("every column that is sealed is known, in the sources and in a database in 
     "features/mail/service.ts",
     "features/sign-in/social/social.ts",
     "features/tls/acme/store.ts",
+    "features/webhooks/secrets.ts",
     "kernel/db.ts",
     "kernel/idempotency.ts",
     "kernel/master-key.ts",

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
 import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
@@ -27,13 +27,17 @@ afterAll(async () => {
 });
 
 const examples = path.resolve(import.meta.dirname, "../../../docs/examples");
-const php = ["/usr/bin/php", "-S", "127.0.0.1:PORT"];
-const interpreters: Record<string, readonly string[]> = {
-  "receive.mjs": [process.execPath],
-  "receive.py": ["/usr/bin/python3"],
-  "receive.php": php,
-  "post-to-chat.mjs": [process.execPath],
-};
+/** Starts an example with its interpreter. */
+function begin(name: string, port: number, env: Record<string, string>): ChildProcess {
+  const file = path.join(examples, name);
+  const options: SpawnOptions = {
+    env: { PATH: "/usr/bin", PORT: String(port), ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  };
+  if (name.endsWith(".php")) return spawn("/usr/bin/php", ["-S", `127.0.0.1:${port}`, file], options);
+  if (name.endsWith(".py")) return spawn("/usr/bin/python3", [file], options);
+  return spawn(process.execPath, [file], options);
+}
 
 async function endpoint() {
   const { body } = await ok(app, 201, "/v1/webhook-endpoints", { json: { url: receiver.url } });
@@ -88,11 +92,7 @@ async function freePort(): Promise<number> {
 /** Starts an example behind the receiver, which ends TLS for it as a reverse proxy does. */
 async function run(name: string, env: Record<string, string>) {
   const port = await freePort();
-  const [program = "", ...args] = (interpreters[name] ?? []).map((arg) => arg.replace("PORT", String(port)));
-  const child = spawn(program, [...args, path.join(examples, name)], {
-    env: { PATH: "/usr/bin", PORT: String(port), ...env },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
+  const child = begin(name, port, env);
   onTestFinished(() => void child.kill("SIGKILL"));
   const { lines, seen } = linesOf(child);
   await seen(/listening on port|Development Server/);
