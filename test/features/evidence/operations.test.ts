@@ -19,7 +19,7 @@ import { begin, type Clock, mailsOf, publishAll, type Sent, trailNow, type World
 
 const full = process.env.SIGNET_TEST_FULL === "1";
 const seed = Number(process.env.SIGNET_TEST_SEED ?? 20261121);
-const rounds = Number(process.env.SIGNET_TEST_ROUNDS ?? (full ? 5000 : 60));
+const rounds = Number(process.env.SIGNET_TEST_ROUNDS ?? (full ? 5000 : 40));
 /** After so many a new folder is begun: certificates do not last for ever, and a whole check reads everything. */
 const perFolder = 100;
 const perStart = 25;
