@@ -19,11 +19,11 @@ async function isWholeAfter(randomKills: number, everyNthTransaction: number): P
 }
 
 test(
-  "nothing is lost or doubled when the process is killed at each boundary of a job, at every 48th commit and at 2 random instants",
+  "nothing is lost or doubled when the process is killed at each boundary of a job, at every 24th commit and at 2 random instants",
   {
     timeout: 600_000,
   },
-  () => isWholeAfter(2, 48),
+  () => isWholeAfter(2, 24),
 );
 
 // Of `npm run test:long`: five minutes.
