@@ -2,6 +2,7 @@ import type { ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import type { Context } from "koa";
 import { z } from "zod";
+import { onClosed } from "./closed.ts";
 import type { Deps } from "./deps.ts";
 import type { AnyReply, Call, EndpointSpec, ServerSentEvent } from "./endpoint.ts";
 import { AppError } from "./errors.ts";
@@ -58,11 +59,10 @@ export function createAnswering(deps: Deps, failures: Failures): Answering {
   }
 
   function keepStream(response: ServerResponse): void {
-    if (response.closed || response.destroyed) return;
     streams.add(response);
     // Koa's pipeline alone listens eight times; with ours the number is fixed, and above what Node takes for a leak.
     response.setMaxListeners(20);
-    response.once("close", () => streams.delete(response));
+    onClosed(response, () => streams.delete(response));
   }
 
   return {

@@ -1,6 +1,7 @@
 import type { Context } from "koa";
 import type { Binding } from "./binding.ts";
 import type { Callers, Credential, OrganizationCaller } from "./caller.ts";
+import { onClosed } from "./closed.ts";
 import type { Prepared } from "./reply.ts";
 import type { RequestInfo } from "./request.ts";
 
@@ -48,9 +49,7 @@ export function goneSignal(ctx: Context): AbortSignal {
   if (known) return known;
   const gone = new AbortController();
   goneSignals.set(ctx.res, gone.signal);
-  // A response of HTTP/2 has no `closed` of its own.
-  if (ctx.res.closed || ctx.res.destroyed) gone.abort();
-  else ctx.res.once("close", () => gone.abort());
+  onClosed(ctx.res, () => gone.abort());
   return gone.signal;
 }
 

@@ -1,6 +1,7 @@
 import type { Context, Middleware, Next } from "koa";
 import { isLoopback } from "../config.ts";
 import type { ClientIp } from "./client-ip.ts";
+import { onClosed } from "./closed.ts";
 import { exposeHeaders } from "./cross-origin.ts";
 import type { Deps } from "./deps.ts";
 import { isForAllOrigins } from "./endpoint.ts";
@@ -39,7 +40,7 @@ export function createObserver({ deps, clientIp, failures }: ObserveOptions): Mi
     } catch (error) {
       await failures.answer(ctx, error);
     }
-    ctx.res.once("close", () => {
+    onClosed(ctx.res, () => {
       const seconds = (performance.now() - started) / 1000;
       const { template } = stateOf(ctx);
       count(ctx.method, template, ctx.status, seconds);

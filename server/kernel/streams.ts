@@ -1,4 +1,5 @@
 import type { ServerResponse } from "node:http";
+import { onClosed } from "./closed.ts";
 import { AppError } from "./errors.ts";
 
 /** How long a client may leave what was sent to it unread, in milliseconds, before its stream is cut. */
@@ -13,15 +14,13 @@ export function createStreamCount(most: number) {
      * @throws AppError `rate-limited`
      */
     take(holder: string, response: ServerResponse): void {
-      // Its client left while it was identified: nothing would give the place back.
-      if (response.closed || response.destroyed) return;
       const count = open.get(holder) ?? 0;
       if (count >= most) {
         const detail = `At most ${most} event streams may be open at a time: close one.`;
         throw new AppError("rate-limited", { detail, retryAfter: 15 });
       }
       open.set(holder, count + 1);
-      response.once("close", () => {
+      onClosed(response, () => {
         const left = (open.get(holder) ?? 1) - 1;
         if (left > 0) open.set(holder, left);
         else open.delete(holder);

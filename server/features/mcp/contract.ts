@@ -28,6 +28,7 @@ export const mcp = endpoint({
     404: { ...answer, description: "The method is not known" },
     406: { ...answer, description: "The client takes neither JSON nor an event stream" },
   },
+  errors: ["rate-limited"],
   published: false,
 });
 

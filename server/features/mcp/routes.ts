@@ -6,7 +6,7 @@ import type { Loopback } from "../../loopback.ts";
 import type { Send } from "./api.ts";
 import { jsonType, mcp } from "./contract.ts";
 
-/** Messages whose answer may hold a document, which is whole in memory for a moment: some 70 MB. */
+/** Messages whose answer may hold a document, which is whole in memory several times over for a moment. */
 const Heavy = z.union([
   z.object({ method: z.literal("resources/read") }),
   z.object({

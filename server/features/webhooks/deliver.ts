@@ -4,7 +4,7 @@ import type { Deps } from "../../kernel/deps.ts";
 import type { Commit } from "../../kernel/job-handler.ts";
 import { OutboundError } from "../../kernel/outbound.ts";
 import type { DeliveryErrorCode } from "./contract.ts";
-import { enqueueAttempt, newDelivery } from "./deliveries.ts";
+import { enqueueAttempt, giveUp, newDelivery } from "./deliveries.ts";
 import { watchFailing } from "./failing.ts";
 import { nextAttempt } from "./schedule.ts";
 import { signingSecrets } from "./secrets.ts";
@@ -38,11 +38,6 @@ export async function deliver(deps: Deps, id: string): Promise<Commit | undefine
   if (delivery.attempt > 1 && sentAt > Date.parse(delivery.until) + graceMs) return (tx) => giveUp(tx, id);
   const outcome = await send(deps, endpoint, event, sentAt);
   return (tx) => record(tx, deps, delivery, endpoint.url, sentAt, outcome);
-}
-
-/** Marks an attempt that is never made. */
-export async function giveUp(tx: Tx, id: string): Promise<void> {
-  await store.settleDelivery(tx, id, { status: "failed", final: 1, next_attempt_at: null });
 }
 
 /** The endpoint may have been resumed while this attempt was looking: what waits was queued then, but for what was running. */

@@ -73,6 +73,11 @@ export async function enqueueAttempt(tx: Tx, { id, endpoint }: DeliveryRow, runA
   await enqueue(tx, deliverEvent, { delivery: id, endpoint }, { runAt, dedupeKey: `webhooks.deliver:${id}` });
 }
 
+/** Marks an attempt that is never made. */
+export async function giveUp(tx: Tx, id: string): Promise<void> {
+  await store.settleDelivery(tx, id, { status: "failed", final: 1, next_attempt_at: null });
+}
+
 const atOnce = 200;
 
 /** Queues a page of what waited while the endpoint was paused, gives up what waited too long, and queues the next page. */
@@ -86,8 +91,7 @@ export async function releasePage(
   const now = deps.clock.now();
   const rows = await store.listPending(tx, id, { after, limit: atOnce });
   for (const row of rows) {
-    if (Date.parse(row.until) < now)
-      await store.settleDelivery(tx, row.id, { status: "failed", final: 1, next_attempt_at: null });
+    if (Date.parse(row.until) < now) await giveUp(tx, row.id);
     else await enqueueAttempt(tx, row, Math.max(now, Date.parse(row.next_attempt_at ?? "") || now));
   }
   const last = rows.at(-1);

@@ -1,7 +1,7 @@
 import type { Deps } from "../../kernel/deps.ts";
 import { handle, type JobBinding } from "../../kernel/job-runner.ts";
-import { deliver, giveUp } from "./deliver.ts";
-import { awaitRoom, queueReplayed, releasePage } from "./deliveries.ts";
+import { deliver } from "./deliver.ts";
+import { awaitRoom, giveUp, queueReplayed, releasePage } from "./deliveries.ts";
 import { tellOwners } from "./failing.ts";
 import { deliverEvent, releaseHeld, replayPage, reportFailing, tidyWebhooks } from "./jobs.ts";
 import { tidy } from "./tidy.ts";

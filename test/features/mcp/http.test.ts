@@ -108,6 +108,19 @@ test("says in the protocol's own words what it does not speak", async () => {
   expect(Failure.parse(unknown.body).error.code).toBe(-32601);
 });
 
+test("few documents are read at a time, and whoever is one too many is told to come back", async () => {
+  const { id } = await send(app, await publishTemplate(app));
+  const params = { name: "download_document", arguments: { envelope: id, version: "original" } };
+  const json = { jsonrpc: "2.0", id: 1, method: "tools/call", params };
+  const answers = await Promise.all(Array.from({ length: 30 }, () => post({ json })));
+  const refused = answers.filter(({ status }) => status === 429);
+  expect(refused.length).toBeGreaterThan(0);
+  for (const answer of refused) expect(answer.headers.get("retry-after")).toBe("2");
+  expect(answers.filter(({ status }) => status === 200)).toHaveLength(30 - refused.length);
+  // Their places are free again.
+  expect((await post({ json })).status).toBe(200);
+});
+
 test("a client that leaves while it waits takes its stream along", async () => {
   const { id } = await send(app, await publishTemplate(app));
   const call = {
