@@ -12,12 +12,16 @@ export async function timed(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - start;
 }
 
-/** Lower and upper quartile. */
-export function quartiles(values: readonly number[]): [number, number] {
-  const sorted = [...values].sort((a, b) => a - b);
-  const at = (share: number) => sorted[Math.round(share * (sorted.length - 1))] ?? Number.NaN;
-  return [at(0.25), at(0.75)];
+/** The value that this share of all is at most. */
+export function percentile(values: readonly number[], share: number): number {
+  return [...values].sort((a, b) => a - b)[Math.round(share * (values.length - 1))] ?? Number.NaN;
 }
+
+/** Lower and upper quartile. */
+export const quartiles = (values: readonly number[]): [number, number] => [
+  percentile(values, 0.25),
+  percentile(values, 0.75),
+];
 
 /**
  * Two-sided p-value of the Mann–Whitney U test by its normal approximation, good from some 20 values a side: how likely two

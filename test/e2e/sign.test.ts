@@ -6,7 +6,9 @@ import { z } from "zod";
 import { buildApps } from "../../scripts/build-apps.ts";
 import { Envelope } from "../../server/features/envelopes/contract.ts";
 import { startAppliance, type TestAppliance } from "../harness/appliance.ts";
+import { overHttp } from "../harness/mcp.ts";
 import { desktop, dialogReady, launch, phone, seriousFindings, visit } from "../harness/page.ts";
+import { items, publishTemplate } from "../harness/scenario.ts";
 import { ada, agreementPdf, codeFor, linkFor, mary, publishAgreement, sendAgreement } from "./agreement.ts";
 import { control, drawn, drawSignature, enterCode, fillAsTenant, finish } from "./steps.ts";
 
@@ -105,6 +107,46 @@ describe("two people sign from their mailed links", () => {
 
     await verifiesInTheBrowser(sealed);
   });
+});
+
+test("an assistant prepares, a person signs, the assistant fetches the sealed document", async () => {
+  const prepared = await publishTemplate(app, {
+    roles: [{ name: "Landlord", order: 1, verification: "email_otp" }],
+    items: items.filter(({ role }) => role === "Landlord"),
+  });
+  const assistant = await overHttp(app, app.keys.live);
+  const found = await assistant.data(z.object({ template: z.object({ id: z.string() }) }), "get_template", {
+    template: prepared,
+  });
+  const email = "ben@example.com";
+  const { id } = await assistant.data(Envelope, "create_envelope", {
+    envelope: {
+      template: found.template.id,
+      title: "Flat 12",
+      recipients: [{ role: "Landlord", name: "Ben Beispiel", email }],
+    },
+    idempotencyKey: "assistant-flat-12",
+  });
+  await app.jobs.idle();
+  const { page, context, troubles } = await visit(browser, phone);
+  await page.goto(await linkFor(app, email));
+  await enterCode(app, page, email);
+  await page.getByRole("button", { name: "Start" }).click();
+  await page.getByRole("button", { name: /^Sign here/ }).click();
+  await page.getByText("Type", { exact: true }).click();
+  await page.getByRole("button", { name: "Use this signature" }).click();
+  await finish(page);
+  await app.jobs.idle();
+  await page.getByRole("heading", { name: "Signed and sealed" }).waitFor();
+  expect(troubles).toEqual([]);
+  await context.close();
+
+  const news = z.object({ entries: z.array(z.object({ type: z.string() })), settled: z.boolean() });
+  const { entries, settled } = await assistant.data(news, "follow_envelope", { envelope: id });
+  expect([entries.at(-1)?.type, settled]).toEqual(["envelope.sealed", true]);
+  const sealed = await assistant.data(z.object({ sha256: z.string() }), "download_document", { envelope: id });
+  expect(sealed.sha256).toBe((await envelopeOf(id)).sealedSha256);
+  await assistant.close();
 });
 
 const Edges = z.array(z.object({ left: z.number(), right: z.number(), boxLeft: z.number(), boxRight: z.number() }));

@@ -7,6 +7,7 @@ Prints one line of JSON a request: its id, and whether it verifies with each of 
 
 import json
 import os
+import socket
 import ssl
 import sys
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -25,6 +26,10 @@ def verifies(secret, body, headers):
         return False
 
 
+class Server(ThreadingHTTPServer):
+    address_family = socket.AF_INET6
+
+
 class Receiver(BaseHTTPRequestHandler):
     def do_POST(self):
         body = self.rfile.read(int(self.headers["content-length"]))
@@ -39,7 +44,7 @@ class Receiver(BaseHTTPRequestHandler):
         pass
 
 
-server = ThreadingHTTPServer((address, int(port)), Receiver)
+server = Server((address, int(port)), Receiver)
 context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
 context.load_cert_chain(certificate, key)
 server.socket = context.wrap_socket(server.socket, server_side=True)

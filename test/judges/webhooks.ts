@@ -12,15 +12,16 @@ import { auditOf, ok, publishTemplate, send } from "../harness/scenario.ts";
 
 /**
  * The PyPI package of Standard Webhooks verifies deliveries, also during a rotation. Its receiver stands in a network namespace of
- * its own, with a certificate of a private authority, as in somebody's network.
+ * its own, with a certificate of a private authority, as in somebody's network, and speaks IPv6 only.
  */
 
 const version = "1.1.0";
 const environment = path.resolve(import.meta.dirname, `../../out/judges/standardwebhooks-${version}`);
 const space = "signet-hooks";
 const link = { here: "signet-hooks0", there: "signet-hooks1" };
-const addresses = { here: "10.231.77.1", there: "10.231.77.2" };
+const addresses = { here: "fd5a:77::1", there: "fd5a:77::2" };
 const port = 8443;
+const host = `[${addresses.there}]:${port}`;
 
 const Verdict = z.object({ id: z.string(), verdicts: z.array(z.boolean()), tampered: z.boolean() });
 type Verdict = z.infer<typeof Verdict>;
@@ -45,11 +46,11 @@ export async function judgeWebhooks(): Promise<boolean> {
     ...["-addext", `subjectAltName=IP:${addresses.there}`, "-keyout", key, "-out", certificate],
   );
   const app = await startAppliance({
-    env: { SIGNET_CA_FILE: certificate, SIGNET_OUTBOUND_ALLOW: `webhook=${addresses.there}:${port}` },
+    env: { SIGNET_CA_FILE: certificate, SIGNET_OUTBOUND_ALLOW: `webhook=${host}` },
   });
   try {
     const made = WebhookEndpoint.parse(
-      (await ok(app, 201, "/v1/webhook-endpoints", { json: { url: `https://${addresses.there}:${port}/` } })).body,
+      (await ok(app, 201, "/v1/webhook-endpoints", { json: { url: `https://${host}/` } })).body,
     );
     const rotated = WebhookSecret.parse(
       (await ok(app, 200, `/v1/webhook-endpoints/${made.id}/secret/rotate`, { method: "POST" })).body,
@@ -77,9 +78,9 @@ function openSpace(): void {
   closeSpace();
   ip("netns", "add", space);
   ip("link", "add", link.here, "type", "veth", "peer", "name", link.there, "netns", space);
-  ip("addr", "add", `${addresses.here}/30`, "dev", link.here);
+  ip("addr", "add", `${addresses.here}/64`, "dev", link.here, "nodad");
   ip("link", "set", link.here, "up");
-  ip("-n", space, "addr", "add", `${addresses.there}/30`, "dev", link.there);
+  ip("-n", space, "addr", "add", `${addresses.there}/64`, "dev", link.there, "nodad");
   ip("-n", space, "link", "set", link.there, "up");
 }
 

@@ -9,6 +9,15 @@ import { type InstalledSdk, installSdk } from "../harness/sdk.ts";
 
 /** The package on a page of another site, in a real browser. */
 
+/** Without a window and a document. */
+const worker = `import { Signet } from "/sdk.js";
+try {
+  new Signet({ baseUrl: "https://sign.example", apiKey: "svc_live_key" });
+  postMessage("taken");
+} catch (error) {
+  postMessage(String(error));
+}`;
+
 let sdk: InstalledSdk;
 let app: TestAppliance;
 let browser: Browser;
@@ -24,6 +33,7 @@ afterAll(async () => {
 test("a page of another site looks up a document without a key, and cannot use one", async () => {
   const files = new Map([
     ["/", { type: "text/html", text: "<!doctype html><title>Elsewhere</title>" }],
+    ["/worker.js", { type: "text/javascript", text: worker }],
     ["/sdk.js", { type: "text/javascript", text: readFileSync(path.join(sdk.installed, "index.js"), "utf8") }],
   ]);
   const site = createServer(({ url = "" }, response) => {
@@ -50,12 +60,15 @@ test("a page of another site looks up a document without a key, and cannot use o
         said.push(String(error));
       }
       await signet.envelopes.list().catch((error) => said.push(String(error)));
+      const worker = new Worker("/worker.js", { type: "module" });
+      said.push(await new Promise((resolve) => (worker.onmessage = ({ data }) => resolve(data))));
       return said;
     })(${JSON.stringify(app.url)})`);
     expect(found).toEqual([
       ...["unknown", true, "not-found"],
       expect.stringContaining("must not be used in a browser"),
       expect.stringContaining("needs an API key"),
+      expect.stringContaining("must not be used in a browser"),
     ]);
   } finally {
     site.close();

@@ -134,7 +134,10 @@ export async function pause(ms: number, signal: AbortSignal | undefined): Promis
   });
 }
 
-const isBrowser = (): boolean => typeof window !== "undefined" && typeof document !== "undefined";
+/** Whether this is a page or one of its workers, which have neither window nor document: every browser names itself Mozilla, no server does. */
+const isBrowser = (): boolean =>
+  (typeof window !== "undefined" && typeof document !== "undefined") ||
+  (typeof navigator !== "undefined" && navigator.userAgent?.startsWith("Mozilla/") === true);
 
 /** Without a slash at the end. @throws TypeError for anything but an address of http or https */
 function baseOf(given: string): string {
