@@ -80,6 +80,7 @@ def known_as(failure, case, response, problem):
         and entry.get("code") in (None, problem.get("code"))
         and re.search(entry.get("detail", ""), problem.get("detail", ""))
         and ("blanks" not in entry or has_blanks_around(case.body))
+        and ("foreignUrl" not in entry or not str(case.body.get("url", "")).isascii())
     ]
     if whole:
         return whole
