@@ -8,7 +8,7 @@ import { runInPublicPlace } from "./public-place.ts";
 import { ensureSystemPackages, longTestPrograms } from "./system-packages.ts";
 
 /**
- * `npm run test:long [-- --kills N] [--sequences N] [--seed N]`: 5 000 random sequences of ordinary operations, every level of seal by every key on every kind of file before the judges, every page in every appearance, updates and backups killed at every step, the Windows installer by wine, a full disk, the
+ * `npm run test:long [-- --kills N] [--sequences N] [--seed N]`: 5 000 random sequences of ordinary operations, every level of seal by every key on every kind of file before the judges, pages at the limits of what is read, every page in every appearance, updates and backups killed at every step, the Windows installer by wine, a full disk, the
  * main job in a network without a way out, then what follows a seal killed at every transaction, then the crash test at full count; says each step, so that a run can be followed.
  */
 const elsewhere = runInPublicPlace(import.meta.filename, process.argv.slice(2));
@@ -39,6 +39,7 @@ const table = spawnSync(
     "test/packaging/windows.test.ts",
     "test/privileged",
     "test/features/evidence/operations.test.ts",
+    "test/workers/stamp-endings.test.ts",
   ],
   {
     cwd: path.resolve(import.meta.dirname, ".."),

@@ -103,7 +103,7 @@ export const problemKinds = {
     title: "Link unavailable",
     detail: "This signing link cannot be used at present.",
   },
-  "endpoint-disabled": { status: 409, title: "Endpoint disabled", detail: "The webhook endpoint is paused." },
+  "endpoint-disabled": { status: 409, title: "Endpoint paused", detail: "The webhook endpoint is paused." },
   "mode-mismatch": { status: 409, title: "Mode mismatch", detail: "Test and live resources cannot be combined." },
   "sso-test-required": {
     status: 409,

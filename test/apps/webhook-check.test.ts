@@ -73,6 +73,14 @@ describe("a signature", () => {
     ["signature", "v1,xw4c", "badSignature"],
     ["signature", "v1,***", "badSignature"],
   ])("whose %s is “%s” cannot be checked: %s", (field, text, problem) =>
-    expect(check({ [field]: text })).toEqual({ kind: "malformed", field, problem }),
+    expect(check({ [field]: text })).toEqual({ kind: "malformed", fields: [field], problem }),
   );
+
+  test("all that is missing is named at once", () => {
+    expect(check({ secret: "", body: "" })).toEqual({
+      kind: "malformed",
+      fields: ["secret", "body"],
+      problem: "required",
+    });
+  });
 });

@@ -13,6 +13,8 @@ import { judgeStamp, mupdf, poppler } from "./stamp-judging.ts";
 
 /** What pages leave open does not hide what is stamped on them; `npm run test:judges -- stamps` takes all pages and two more renderers. */
 
+/** Seconds of computing each, at the limits of what is read: `npm run test:long` alone. */
+const costly = test.runIf(process.env.SIGNET_TEST_FULL === "1");
 const AT = new Date(Date.now() + 3_600_000).toISOString();
 const fixtures = stampFixtures();
 let authority: Authority;
@@ -291,17 +293,21 @@ describe("content that is too much to be ended", () => {
     expect([await states(pdf), await states(close), await states(large)]).toEqual([undefined, undefined, 1]);
   });
 
-  test("hundreds of large pages, as many as are read", async () => {
-    const contents = Array.from({ length: 180 }, (_, index) => `${1000 + index} 0 R`);
-    const stream = deflated(`${"0 0 m 9 9 l S\n".repeat(30_000)}% ${" ".repeat(600_000)}\n`);
-    const objects = contents.map((_, index) => [1000 + index, stream]);
-    const pdf = manyPages(contents, Object.fromEntries(objects));
-    const started = process.cpuUsage().user;
-    expect(await inspect({ pdf, maxPages: 1000 })).toMatchObject({ ok: true });
-    const drawings = contents.map((_, index): Drawing => ({ ...dot, page: index + 1 }));
-    expect((await stamp({ pdf, drawings, watermark: null, at: AT })).ok).toBe(true);
-    expect(process.cpuUsage().user - started).toBeLessThan(30_000_000);
-  }, 60_000);
+  costly(
+    "hundreds of large pages, as many as are read",
+    async () => {
+      const contents = Array.from({ length: 180 }, (_, index) => `${1000 + index} 0 R`);
+      const stream = deflated(`${"0 0 m 9 9 l S\n".repeat(30_000)}% ${" ".repeat(600_000)}\n`);
+      const objects = contents.map((_, index) => [1000 + index, stream]);
+      const pdf = manyPages(contents, Object.fromEntries(objects));
+      const started = process.cpuUsage().user;
+      expect(await inspect({ pdf, maxPages: 1000 })).toMatchObject({ ok: true });
+      const drawings = contents.map((_, index): Drawing => ({ ...dot, page: index + 1 }));
+      expect((await stamp({ pdf, drawings, watermark: null, at: AT })).ok).toBe(true);
+      expect(process.cpuUsage().user - started).toBeLessThan(30_000_000);
+    },
+    60_000,
+  );
 
   test("what pages share counts once, also beside content of their own", async () => {
     const numbers = Array.from({ length: 450 }, (_, index) => index + 1001);
@@ -322,44 +328,52 @@ describe("content that is too much to be ended", () => {
     return found.ok || found.error.code;
   };
 
-  test("what is not understood on its own is paid for once", async () => {
-    const searched = "q BI /W 8 /H 8 /BPC 1 /CS /G /F /CCF ID \x01\x02\x03 EI Q";
-    const own = (count: number, begin: string) => {
-      const stream = deflated(`${begin}${padding(28)}`);
-      return Array.from({ length: count }, (_, at) => [1000 + at, stream] as const);
-    };
-    const alone = own(3, searched);
-    const contents = alone.map(([number]) => `${number} 0 R`);
-    expect(await answered(manyPages(contents, Object.fromEntries(alone)))).toBe(true);
-    const begun = own(6, "BT (");
-    const lists = begun.map(([number]) => `[${number} 0 R 1100 0 R]`);
-    expect(await answered(manyPages(lists, { ...Object.fromEntries(begun), 1100: plain(") Tj ET") }))).toBe(true);
-    // A page that shows one many times has all of it read.
-    const repeated = lists.map((list) => list.replace(/\d+ 0 R/, "$& $&"));
-    expect(await answered(manyPages(repeated, Object.fromEntries(own(6, "() "))))).toBe("too-complex");
-  }, 30_000);
+  costly(
+    "what is not understood on its own is paid for once",
+    async () => {
+      const searched = "q BI /W 8 /H 8 /BPC 1 /CS /G /F /CCF ID \x01\x02\x03 EI Q";
+      const own = (count: number, begin: string) => {
+        const stream = deflated(`${begin}${padding(28)}`);
+        return Array.from({ length: count }, (_, at) => [1000 + at, stream] as const);
+      };
+      const alone = own(3, searched);
+      const contents = alone.map(([number]) => `${number} 0 R`);
+      expect(await answered(manyPages(contents, Object.fromEntries(alone)))).toBe(true);
+      const begun = own(6, "BT (");
+      const lists = begun.map(([number]) => `[${number} 0 R 1100 0 R]`);
+      expect(await answered(manyPages(lists, { ...Object.fromEntries(begun), 1100: plain(") Tj ET") }))).toBe(true);
+      // A page that shows one many times has all of it read.
+      const repeated = lists.map((list) => list.replace(/\d+ 0 R/, "$& $&"));
+      expect(await answered(manyPages(repeated, Object.fromEntries(own(6, "() "))))).toBe("too-complex");
+    },
+    30_000,
+  );
 
-  test("what pages draw with does not use up what their content needs, and need not be clear where it begins no marks", async () => {
-    const odd = (kind: string, made: string) => layered(`/${kind}<</X 1001 0 R>>`, { 1001: made });
-    expect(await answered(odd("Pattern", pattern("q endstream Q")))).toBe(true);
-    expect(await answered(odd("XObject", form("q endstream Q")))).toBe(true);
-    expect(await answered(odd("XObject", form("q endstream Q /P BMC")))).toBe("damaged");
-    expect(await answered(odd("Pattern", pattern("/P BMC")))).toBe("damaged");
-    expect(await answered(odd("Pattern", pattern("<</A q>> /P BMC")))).toBe("damaged");
-    const large = (count: number, megabytes: number) => {
-      const numbers = Array.from({ length: count }, (_, at) => 1101 + at);
-      const forms = Object.fromEntries(numbers.map((number) => [number, form(padding(megabytes))]));
-      const names = numbers.map((number) => `/X${number} ${number} 0 R`).join("");
-      // The second page has content of its own that takes a fifth of what is read.
-      const page = `<</Type/Page/Parent 2 0 R/MediaBox[0 0 200 200]/Contents 1001 0 R>>`;
-      return layered(`/XObject<<${names}>>`, { ...forms, 11: page, 1001: deflated(`${padding(40)}f`) });
-    };
-    expect(await answered(large(4, 40))).toBe(true);
-    expect(await answered(large(1, 66))).toBe(true);
-    // Some of these would not be looked at, however small.
-    expect(await answered(large(5, 40))).toBe("too-complex");
-    expect(await answered(large(5, 66))).toBe("too-complex");
-  }, 30_000);
+  costly(
+    "what pages draw with does not use up what their content needs, and need not be clear where it begins no marks",
+    async () => {
+      const odd = (kind: string, made: string) => layered(`/${kind}<</X 1001 0 R>>`, { 1001: made });
+      expect(await answered(odd("Pattern", pattern("q endstream Q")))).toBe(true);
+      expect(await answered(odd("XObject", form("q endstream Q")))).toBe(true);
+      expect(await answered(odd("XObject", form("q endstream Q /P BMC")))).toBe("damaged");
+      expect(await answered(odd("Pattern", pattern("/P BMC")))).toBe("damaged");
+      expect(await answered(odd("Pattern", pattern("<</A q>> /P BMC")))).toBe("damaged");
+      const large = (count: number, megabytes: number) => {
+        const numbers = Array.from({ length: count }, (_, at) => 1101 + at);
+        const forms = Object.fromEntries(numbers.map((number) => [number, form(padding(megabytes))]));
+        const names = numbers.map((number) => `/X${number} ${number} 0 R`).join("");
+        // The second page has content of its own that takes a fifth of what is read.
+        const page = `<</Type/Page/Parent 2 0 R/MediaBox[0 0 200 200]/Contents 1001 0 R>>`;
+        return layered(`/XObject<<${names}>>`, { ...forms, 11: page, 1001: deflated(`${padding(40)}f`) });
+      };
+      expect(await answered(large(4, 40))).toBe(true);
+      expect(await answered(large(1, 66))).toBe(true);
+      // Some of these would not be looked at, however small.
+      expect(await answered(large(5, 40))).toBe("too-complex");
+      expect(await answered(large(5, 66))).toBe("too-complex");
+    },
+    30_000,
+  );
 
   test("thousands of ends of marked content that may lie in a picture are too many, in a document with layers", async () => {
     const content = (count: number) => plain(`${hidesEnd} ${"/P BMC EMC ".repeat(count)}`);

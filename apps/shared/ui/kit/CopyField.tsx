@@ -1,8 +1,8 @@
 import { ActionIcon, Button, TextInput } from "@mantine/core";
-import { useClipboard } from "@mantine/hooks";
 import { useState } from "react";
 import { translator } from "../../i18n.ts";
 import { Eye, EyeOff } from "../icons.tsx";
+import { useCopy } from "./useCopy.ts";
 
 const t = translator("common");
 
@@ -12,11 +12,13 @@ type Props = {
   /** Hidden until the person wants to see it. */
   secret?: boolean;
   description?: string;
+  /** In a dialog, its button has the focus at first. */
+  focused?: boolean;
 };
 
 /** A value to take elsewhere: shown, selectable, copied with one press. */
-export function CopyField({ label, value, secret = false, description }: Props) {
-  const clipboard = useClipboard({ timeout: 3000 });
+export function CopyField({ label, value, secret = false, description, focused = false }: Props) {
+  const { copied, copy } = useCopy();
   const [shown, setShown] = useState(!secret);
   return (
     <div className="copy-field">
@@ -44,11 +46,11 @@ export function CopyField({ label, value, secret = false, description }: Props) 
           )
         }
       />
-      <Button variant="default" onClick={() => clipboard.copy(value)}>
-        {clipboard.copied ? t("copied") : t("copy")}
+      <Button variant="default" {...(focused && { "data-autofocus": true })} onClick={() => void copy(value)}>
+        {copied ? t("copied") : t("copy")}
       </Button>
       <span className="spoken" role="status">
-        {clipboard.copied ? t("copied") : ""}
+        {copied ? t("copied") : ""}
       </span>
     </div>
   );

@@ -1,11 +1,11 @@
 import { Button, Group } from "@mantine/core";
-import { useClipboard } from "@mantine/hooks";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Envelope } from "../../../../../server/features/envelopes/contract.ts";
 import { translator } from "../../../../shared/i18n.ts";
 import { PageHeader } from "../../../../shared/ui/kit/PageHeader.tsx";
 import { StatusBadge } from "../../../../shared/ui/kit/StatusBadge.tsx";
+import { useCopy } from "../../../../shared/ui/kit/useCopy.ts";
 import { useCan, useSession } from "../../session.tsx";
 import { inZone } from "./format.ts";
 import { isInProgress, progressOf, stateOf, turnOf } from "./status.ts";
@@ -61,15 +61,15 @@ export function EnvelopeHead({ envelope }: { envelope: Envelope }) {
 
 function Id({ id }: { id: string }) {
   const t = translator("envelopes");
-  const clipboard = useClipboard({ timeout: 3000 });
+  const { copied, copy } = useCopy();
   return (
     <div className="envelope-id">
       <code>{id}</code>
-      <button type="button" className="plain" onClick={() => clipboard.copy(id)}>
-        {clipboard.copied ? t("page.copied") : t("page.copyId")}
+      <button type="button" className="plain" onClick={() => void copy(id)}>
+        {copied ? t("page.copied") : t("page.copyId")}
       </button>
       <span className="spoken" role="status">
-        {clipboard.copied ? t("page.copied") : ""}
+        {copied ? t("page.copied") : ""}
       </span>
     </div>
   );

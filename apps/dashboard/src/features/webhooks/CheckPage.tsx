@@ -1,5 +1,5 @@
 import { Button, Group, Textarea, TextInput } from "@mantine/core";
-import { type FormEvent, useState } from "react";
+import { type FormEvent, useEffect, useRef, useState } from "react";
 import { dateTime, translator } from "../../../../shared/i18n.ts";
 import { PageHeader } from "../../../../shared/ui/kit/PageHeader.tsx";
 import { Code } from "./Code.tsx";
@@ -29,6 +29,10 @@ export function CheckPage() {
   const t = translator("webhooks");
   const [pasted, setPasted] = useState(nothing);
   const [verdict, setVerdict] = useState<Verdict | null>(null);
+  const form = useRef<HTMLFormElement>(null);
+  useEffect(() => {
+    if (verdict?.kind === "malformed") form.current?.querySelector<HTMLElement>("[aria-invalid='true']")?.focus();
+  }, [verdict]);
   const submit = (event: FormEvent) => {
     event.preventDefault();
     setVerdict(checkSignature(pasted, Date.now()));
@@ -39,7 +43,7 @@ export function CheckPage() {
     autoComplete: "off",
     spellCheck: false,
     classNames: { input: "webhook-typed" },
-    error: verdict?.kind === "malformed" && verdict.field === name ? t(`check.${verdict.problem}`) : undefined,
+    error: verdict?.kind === "malformed" && verdict.fields.includes(name) ? t(`check.${verdict.problem}`) : undefined,
     onChange: (event: { currentTarget: { value: string } }) => {
       const { value } = event.currentTarget;
       setPasted((now) => ({ ...now, [name]: value }));
@@ -54,7 +58,7 @@ export function CheckPage() {
         back={{ to: "/settings/webhooks", label: t("title") }}
       />
       <p className="notice">{t("check.local")}</p>
-      <form className="webhook-form webhook-check" noValidate onSubmit={submit}>
+      <form ref={form} className="webhook-form webhook-check" noValidate onSubmit={submit}>
         <TextInput label={t("check.secret")} description={t("check.secretHint")} {...field("secret")} />
         <TextInput label={<code>webhook-id</code>} {...field("id")} />
         <TextInput

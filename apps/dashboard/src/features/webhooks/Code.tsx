@@ -1,6 +1,6 @@
 import { Button } from "@mantine/core";
-import { useClipboard } from "@mantine/hooks";
 import { translator } from "../../../../shared/i18n.ts";
+import { useCopy } from "../../../../shared/ui/kit/useCopy.ts";
 import "./webhooks.css";
 
 type Props = {
@@ -12,8 +12,8 @@ type Props = {
 };
 
 /** Text of a program as it is written, to be read and copied. */
-export function Code({ label, text, copy }: Props) {
-  const clipboard = useClipboard({ timeout: 3000 });
+export function Code({ label, text, copy: copyLabel }: Props) {
+  const { copied, copy } = useCopy();
   const t = translator("common");
   return (
     <div className="webhook-code">
@@ -21,13 +21,13 @@ export function Code({ label, text, copy }: Props) {
       <section tabIndex={0} aria-label={label} dir="ltr">
         <pre>{text}</pre>
       </section>
-      {copy !== undefined && (
-        <Button size="compact-sm" variant="default" onClick={() => clipboard.copy(text)}>
-          {clipboard.copied ? t("copied") : copy}
+      {copyLabel !== undefined && (
+        <Button size="compact-sm" variant="default" onClick={() => void copy(text)}>
+          {copied ? t("copied") : copyLabel}
         </Button>
       )}
       <span className="spoken" role="status">
-        {clipboard.copied ? t("copied") : ""}
+        {copied ? t("copied") : ""}
       </span>
     </div>
   );

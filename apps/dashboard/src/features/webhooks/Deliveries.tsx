@@ -23,7 +23,7 @@ type Props = { endpoint: WebhookEndpoint; log: DeliveryLog };
 /** Every attempt to deliver to an endpoint, newest first. */
 export function Deliveries({ endpoint, log }: Props) {
   const t = translator("webhooks");
-  const { status, setStatus, pages, entries } = log;
+  const { status, setStatus, pages, entries, expect } = log;
   const [opened, setOpened] = useState<WebhookDelivery | null>(null);
   const [replaying, setReplaying] = useState(false);
   return (
@@ -61,10 +61,11 @@ export function Deliveries({ endpoint, log }: Props) {
           // As it has become meanwhile.
           delivery={entries?.find(({ id }) => id === opened.id) ?? opened}
           endpoint={endpoint}
+          onAgain={expect}
           onClose={() => setOpened(null)}
         />
       )}
-      {replaying && <ReplayDialog endpoint={endpoint} onClose={() => setReplaying(false)} />}
+      {replaying && <ReplayDialog endpoint={endpoint} onDone={expect} onClose={() => setReplaying(false)} />}
     </section>
   );
 }
@@ -103,9 +104,7 @@ function Table({ entries, onOpen }: TableProps) {
                 <StatusBadge tone={deliveryTones[status]}>{t(`log.statuses.${status}`)}</StatusBadge>
                 {status !== "pending" && <small>{answerWords(delivery)}</small>}
               </td>
-              <td data-label={t("log.time")}>
-                <When at={at} />
-              </td>
+              <td data-label={t("log.time")}>{sentAt === null ? "–" : <When at={sentAt} />}</td>
               <td data-label={t("log.duration")}>
                 {durationMs === null ? "–" : t("log.milliseconds", { count: durationMs })}
               </td>
@@ -132,7 +131,6 @@ function Table({ entries, onOpen }: TableProps) {
 
 function Next({ delivery: { status, final, nextAttemptAt } }: { delivery: WebhookDelivery }) {
   if (status === "failed" && final) return translator("webhooks")("log.last");
-  // Of one that was repeated already, the row of the repeat tells.
-  const ahead = nextAttemptAt !== null && Date.parse(nextAttemptAt) > Date.now();
-  return ahead || (nextAttemptAt !== null && status === "pending") ? <When at={nextAttemptAt} /> : "–";
+  // The attempt after a failed one has a row of its own.
+  return nextAttemptAt !== null && status === "pending" ? <When at={nextAttemptAt} /> : "–";
 }

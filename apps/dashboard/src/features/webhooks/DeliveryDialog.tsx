@@ -1,4 +1,5 @@
 import { Button, Group } from "@mantine/core";
+import { Link } from "@tanstack/react-router";
 import {
   getEvent,
   listWebhookDeliveries,
@@ -17,10 +18,10 @@ import { StatusBadge } from "../../../../shared/ui/kit/StatusBadge.tsx";
 import { Code } from "./Code.tsx";
 import { answerWords, deliveryTones } from "./words.ts";
 
-type Props = { delivery: WebhookDelivery; endpoint: WebhookEndpoint; onClose: () => void };
+type Props = { delivery: WebhookDelivery; endpoint: WebhookEndpoint; onAgain: () => void; onClose: () => void };
 
 /** One attempt: what was sent, and what the answer was. */
-export function DeliveryDialog({ delivery, endpoint, onClose }: Props) {
+export function DeliveryDialog({ delivery, endpoint, onAgain, onClose }: Props) {
   const t = translator("webhooks");
   const { eventType: type, attempt, status, url } = delivery;
   const again = useAct(redeliverEvent, { changes: [listWebhookDeliveries] });
@@ -28,6 +29,7 @@ export function DeliveryDialog({ delivery, endpoint, onClose }: Props) {
     try {
       await again.mutateAsync({ params: { id: delivery.event }, body: { endpoint: endpoint.id } });
       notify({ message: t("delivery.sentAgain") });
+      onAgain();
       onClose();
     } catch {
       // Shown in the dialog.
@@ -43,6 +45,7 @@ export function DeliveryDialog({ delivery, endpoint, onClose }: Props) {
         <p className="webhook-url">
           {t("delivery.requestTo")} <code dir="ltr">{url}</code>
         </p>
+        <About event={delivery.event} />
         <Headers delivery={delivery} />
         <Body event={delivery.event} />
         {status !== "pending" && (
@@ -54,7 +57,9 @@ export function DeliveryDialog({ delivery, endpoint, onClose }: Props) {
                 <Code label={t("delivery.response")} text={delivery.responseBody} />
               </>
             ) : (
-              <p className="soft">{t("delivery.responseNone")}</p>
+              <p className="soft">
+                {t(delivery.statusCode === null ? "delivery.responseMissing" : "delivery.responseNone")}
+              </p>
             )}
           </>
         )}
@@ -98,6 +103,20 @@ function Headers({ delivery: { event, sentAt } }: { delivery: WebhookDelivery })
         <dd>{sentAt === null ? t("delivery.notSent") : t("delivery.signature")}</dd>
       </div>
     </dl>
+  );
+}
+
+/** The envelope that the event is about. */
+function About({ event: id }: { event: string }) {
+  const envelope = useEndpoint(getEvent, { params: { id } }).data?.data.envelope;
+  if (!envelope) return null;
+  return (
+    <p>
+      {translator("webhooks")("delivery.envelope")}{" "}
+      <Link to="/envelopes/$id" params={{ id: envelope.id }}>
+        {envelope.title}
+      </Link>
+    </p>
   );
 }
 

@@ -1,5 +1,5 @@
 import { Button, Checkbox, Group, Radio, Stack, TextInput } from "@mantine/core";
-import { type FormEvent, useState } from "react";
+import { type FormEvent, useEffect, useRef, useState } from "react";
 import type { EventType } from "../../../../../server/features/envelopes/audit-contract.ts";
 import {
   createWebhookEndpoint,
@@ -42,13 +42,19 @@ export function EndpointDialog({ endpoint, onClose, onDone }: Props) {
   const create = useAct(createWebhookEndpoint, { changes });
   const update = useAct(updateWebhookEndpoint, { changes });
   const act = endpoint ? update : create;
+  const form = useRef<HTMLFormElement>(null);
+  // Counts refusals: each one moves the focus, also to the same field again.
+  const [refusals, setRefusals] = useState(0);
+  useEffect(() => {
+    if (refusals > 0) form.current?.querySelector<HTMLElement>("[aria-invalid='true']")?.focus();
+  }, [refusals]);
   const urlWrong = checked && !isHttps(url.trim());
   const eventsMissing = checked && which === "some" && chosen.size === 0;
 
   const submit = async (event: FormEvent) => {
     event.preventDefault();
     setChecked(true);
-    if (!isHttps(url.trim()) || (which === "some" && chosen.size === 0)) return;
+    if (!isHttps(url.trim()) || (which === "some" && chosen.size === 0)) return setRefusals(refusals + 1);
     // What is chosen by the API and not offered here stays chosen.
     const events = which === "all" ? [] : [...offered.filter((type) => chosen.has(type)), ...others(chosen)];
     const words = description.trim();
@@ -65,6 +71,7 @@ export function EndpointDialog({ endpoint, onClose, onDone }: Props) {
       );
     } catch {
       // Shown in the form.
+      setRefusals(refusals + 1);
     }
   };
   const toggle = (type: EventType, on: boolean) => {
@@ -84,7 +91,7 @@ export function EndpointDialog({ endpoint, onClose, onDone }: Props) {
       title={endpoint ? t("form.editTitle") : t("form.addTitle")}
       size="lg"
     >
-      <form className="webhook-form" noValidate onSubmit={(event) => void submit(event)}>
+      <form ref={form} className="webhook-form" noValidate onSubmit={(event) => void submit(event)}>
         <TextInput
           data-autofocus
           type="url"
@@ -107,6 +114,7 @@ export function EndpointDialog({ endpoint, onClose, onDone }: Props) {
           error={descriptionError}
           onChange={(event) => setDescription(event.currentTarget.value)}
         />
+        {endpoint === undefined && <p className="soft">{t(testMode ? "form.testMode" : "form.liveMode")}</p>}
         <Radio.Group label={t("form.events")} value={which} onChange={setWhich}>
           <Stack gap="xs" mt="xs">
             <Radio value="all" label={t("form.all")} description={t("form.allHint")} />

@@ -15,8 +15,10 @@ import { notify } from "../../../../shared/ui/kit/notify.tsx";
 const dayMs = 24 * 60 * 60 * 1000;
 const keptMs = 90 * dayMs;
 
+type Props = { endpoint: WebhookEndpoint; onDone: () => void; onClose: () => void };
+
 /** Asks since when events are sent again: since the first failure, or a day ago, unless said otherwise. */
-export function ReplayDialog({ endpoint, onClose }: { endpoint: WebhookEndpoint; onClose: () => void }) {
+export function ReplayDialog({ endpoint, onDone, onClose }: Props) {
   const t = translator("webhooks");
   const { failingSince } = endpoint.health;
   const [since, setSince] = useState(() =>
@@ -35,6 +37,7 @@ export function ReplayDialog({ endpoint, onClose }: { endpoint: WebhookEndpoint;
       const body = { since: new Date(at).toISOString() };
       const { events } = await replay.mutateAsync({ params: { id: endpoint.id }, body });
       notify({ message: t("replay.done", { count: events }) });
+      onDone();
       onClose();
     } catch {
       // Shown in the dialog.

@@ -20,7 +20,7 @@ export function SecretDialog({ title, secret, until, onClose }: Props) {
     <Dialog opened onClose={onClose} closeOnClickOutside={false} title={title} size="lg">
       <div className="webhook-form">
         <p className="notice">{t("secret.keep")}</p>
-        <CopyField label={t("secret.label")} value={secret} />
+        <CopyField label={t("secret.label")} value={secret} focused />
         {until !== null && <p>{t("secret.previous", { at: dateTime(until) })}</p>}
         <p>
           {t("secret.check")} <Link to="/settings/webhooks/check">{t("secret.checkLink")}</Link>.

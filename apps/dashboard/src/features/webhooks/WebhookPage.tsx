@@ -48,7 +48,6 @@ export function WebhookPage() {
       </>
     );
   }
-  if (endpoint.data && matches) return <EndpointView key={id} endpoint={endpoint.data} back={back} />;
   if (endpoint.error instanceof ProblemResponse && endpoint.error.problem.status === 404) {
     const show = (
       <Button component={Link} to="/settings/webhooks">
@@ -62,6 +61,7 @@ export function WebhookPage() {
       </>
     );
   }
+  if (endpoint.data && matches) return <EndpointView key={id} endpoint={endpoint.data} back={back} />;
   return (
     <>
       <PageHeader title={t("list.endpoint")} back={back} />
@@ -81,6 +81,7 @@ function EndpointView({ endpoint: first, back }: Props) {
   const page = useRef<HTMLDivElement>(null);
   useKeptFocus(page);
   const [editing, setEditing] = useState(false);
+  const [refusal, setRefusal] = useState<unknown>(null);
   const log = useDeliveries(id, { busyMs, idleMs });
   const refetchInterval = log.busy ? busyMs : idleMs;
   const { data: endpoint = first, refetch } = useEndpoint(getWebhookEndpoint, { params: { id } }, { refetchInterval });
@@ -102,8 +103,20 @@ function EndpointView({ endpoint: first, back }: Props) {
           )
         }
         back={back}
-        actions={<Actions endpoint={endpoint} onEdit={() => setEditing(true)} />}
+        actions={
+          <Actions
+            endpoint={endpoint}
+            onEdit={() => setEditing(true)}
+            onTested={log.expect}
+            onRefused={(error) => {
+              setRefusal(error);
+              // Somebody may have paused or deleted it meanwhile.
+              if (error !== null) void refetch();
+            }}
+          />
+        }
       />
+      {refusal !== null && <Failure error={refusal} />}
       {!enabled && (
         <div className="notice">
           <strong>{t("page.pausedTitle")}</strong>
@@ -127,7 +140,15 @@ function EndpointView({ endpoint: first, back }: Props) {
   );
 }
 
-function Actions({ endpoint: { id, url, enabled }, onEdit }: { endpoint: WebhookEndpoint; onEdit: () => void }) {
+type ActionsProps = {
+  endpoint: WebhookEndpoint;
+  onEdit: () => void;
+  onTested: () => void;
+  /** Null when something else is tried. */
+  onRefused: (error: unknown) => void;
+};
+
+function Actions({ endpoint: { id, url, enabled }, onEdit, onTested, onRefused }: ActionsProps) {
   const t = translator("webhooks");
   const confirm = useConfirm();
   const navigate = useNavigate();
@@ -136,15 +157,15 @@ function Actions({ endpoint: { id, url, enabled }, onEdit }: { endpoint: Webhook
     changes: [getWebhookEndpoint, listWebhookEndpoints, listWebhookDeliveries],
   });
   const remove = useAct(deleteWebhookEndpoint, { changes: [listWebhookEndpoints] });
-  const failed = [test, update, remove].find(({ isError }) => isError);
   const params = { id };
-  const attempt = async (act: Promise<unknown>, done: string) => {
+  const attempt = async (act: () => Promise<unknown>, done: string) => {
+    onRefused(null);
     try {
-      await act;
+      await act();
       notify({ message: done });
       return true;
-    } catch {
-      // Shown below the buttons.
+    } catch (error) {
+      onRefused(error);
       return false;
     }
   };
@@ -155,17 +176,19 @@ function Actions({ endpoint: { id, url, enabled }, onEdit }: { endpoint: Webhook
       confirm: t("page.deleteConfirm"),
       danger: true,
     });
-    if (agreed && (await attempt(remove.mutateAsync({ params }), t("page.deleted"))))
+    if (agreed && (await attempt(() => remove.mutateAsync({ params }), t("page.deleted"))))
       await navigate({ to: "/settings/webhooks" });
   };
   const turn = (on: boolean) =>
-    attempt(update.mutateAsync({ params, body: { enabled: on } }), t(on ? "page.resumed" : "page.paused"));
+    attempt(() => update.mutateAsync({ params, body: { enabled: on } }), t(on ? "page.resumed" : "page.paused"));
   return (
     <>
       <Button
         disabled={!enabled}
         loading={test.isPending}
-        onClick={() => void attempt(test.mutateAsync({ params }), t("page.tested"))}
+        onClick={async () => {
+          if (await attempt(() => test.mutateAsync({ params }), t("page.tested"))) onTested();
+        }}
       >
         {t("page.test")}
       </Button>
@@ -178,7 +201,6 @@ function Actions({ endpoint: { id, url, enabled }, onEdit }: { endpoint: Webhook
       <Button variant="default" color="brick" loading={remove.isPending} onClick={() => void askToDelete()}>
         {t("page.delete")}
       </Button>
-      {failed && <Failure error={failed.error} />}
     </>
   );
 }

@@ -1,5 +1,5 @@
 import { Button } from "@mantine/core";
-import { Link } from "@tanstack/react-router";
+import { Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { listWebhookEndpoints, type WebhookEndpoint } from "../../../../../server/features/webhooks/contract.ts";
 import { useEndpoint } from "../../../../shared/api/queries.ts";
@@ -26,7 +26,8 @@ export function WebhooksPage() {
   const canManage = useCan("org:manage");
   const { testMode } = useMode();
   const [adding, setAdding] = useState(false);
-  const [secret, setSecret] = useState<string | null>(null);
+  const navigate = useNavigate();
+  const [made, setMade] = useState<WebhookEndpoint | null>(null);
   const list = useEndpoint(
     listWebhookEndpoints,
     { query: { limit: "100", testMode: testMode ? "1" : "0" } },
@@ -55,14 +56,19 @@ export function WebhooksPage() {
       {adding && (
         <EndpointDialog
           onClose={() => setAdding(false)}
-          onDone={(made) => {
+          onDone={(endpoint) => {
             setAdding(false);
-            setSecret(made.secret ?? null);
+            setMade(endpoint);
           }}
         />
       )}
-      {secret !== null && (
-        <SecretDialog title={t("secret.created")} secret={secret} until={null} onClose={() => setSecret(null)} />
+      {made?.secret !== undefined && (
+        <SecretDialog
+          title={t("secret.created")}
+          secret={made.secret}
+          until={null}
+          onClose={() => void navigate({ to: "/settings/webhooks/$id", params: { id: made.id } })}
+        />
       )}
     </>
   );

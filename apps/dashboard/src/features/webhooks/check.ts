@@ -10,7 +10,7 @@ export type Pasted = { secret: string; id: string; timestamp: string; signature:
 
 export type Verdict =
   /** Something cannot be what it should be. */
-  | { kind: "malformed"; field: keyof Pasted; problem: Malformed }
+  | { kind: "malformed"; fields: readonly (keyof Pasted)[]; problem: Malformed }
   | { kind: "valid" }
   /** Valid, at a time (in milliseconds) that receivers refuse. */
   | { kind: "old" | "early"; at: number }
@@ -27,18 +27,18 @@ export function checkSignature(pasted: Pasted, now: number): Verdict {
   const timestamp = headerValue("webhook-timestamp", pasted.timestamp);
   const signature = headerValue("webhook-signature", pasted.signature);
   const values: Pasted = { secret, id, timestamp, signature, body: pasted.body };
-  const missing = (["secret", "id", "timestamp", "signature", "body"] as const).find((field) => values[field] === "");
-  if (missing !== undefined) return { kind: "malformed", field: missing, problem: "required" };
+  const missing = (["secret", "id", "timestamp", "signature", "body"] as const).filter((field) => values[field] === "");
+  if (missing.length > 0) return { kind: "malformed", fields: missing, problem: "required" };
 
   const key = secret.startsWith("whsec_") ? bytesOf(secret.slice("whsec_".length)) : null;
   if (key === null || key.length < 24 || key.length > 64)
-    return { kind: "malformed", field: "secret", problem: "badSecret" };
-  if (!/^\d{1,13}$/.test(timestamp)) return { kind: "malformed", field: "timestamp", problem: "badTimestamp" };
-  if (timestamp.length > 11) return { kind: "malformed", field: "timestamp", problem: "milliseconds" };
+    return { kind: "malformed", fields: ["secret"], problem: "badSecret" };
+  if (!/^\d{1,13}$/.test(timestamp)) return { kind: "malformed", fields: ["timestamp"], problem: "badTimestamp" };
+  if (timestamp.length > 11) return { kind: "malformed", fields: ["timestamp"], problem: "milliseconds" };
   const given = signature.split(/\s+/).filter((one) => one.startsWith("v1,"));
-  if (given.length === 0) return { kind: "malformed", field: "signature", problem: "noV1" };
+  if (given.length === 0) return { kind: "malformed", fields: ["signature"], problem: "noV1" };
   const wanted = given.map((one) => bytesOf(one.slice("v1,".length))).filter((bytes) => bytes?.length === 32);
-  if (wanted.length === 0) return { kind: "malformed", field: "signature", problem: "badSignature" };
+  if (wanted.length === 0) return { kind: "malformed", fields: ["signature"], problem: "badSignature" };
 
   const fits = (body: string) => {
     const made = hmac(sha256, key, new TextEncoder().encode(`${id}.${timestamp}.${body}`));
