@@ -1,11 +1,13 @@
 import path from "node:path";
 import type { Browser, BrowserContextOptions, Page } from "playwright";
 import { sessionCookieName } from "../server/features/identity/sessions.ts";
+import { WebhookEndpoint } from "../server/features/webhooks/contract.ts";
 import { newId } from "../server/kernel/ids.ts";
 import { publishAgreement, sendAgreement } from "../test/e2e/agreement.ts";
 import { startAppliance, type TestAppliance } from "../test/harness/appliance.ts";
 import { desktop, phone, settled, visit } from "../test/harness/page.ts";
 import { enter, ok, publishTemplate, send, submission } from "../test/harness/scenario.ts";
+import { allowing, type Receiver, startReceiver } from "../test/harness/webhook-receiver.ts";
 
 /** Photographs the dashboard of a small estate agency on an ordinary day. */
 
@@ -18,9 +20,10 @@ const looks: readonly { name: string; options: BrowserContextOptions }[] = [
 
 export async function photographDashboard(browser: Browser, folder: string): Promise<void> {
   // A name instead of an address: passkeys are bound to one.
-  const app = await startAppliance({ env: { SIGNET_HOST: "localhost" } });
+  const receiver = await startReceiver();
+  const app = await startAppliance({ env: { SIGNET_HOST: "localhost", ...allowing(receiver) } });
   try {
-    const day = await ordinaryDay(app);
+    const day = await ordinaryDay(app, receiver);
     for (const look of looks) {
       const { page, context } = await visit(browser, look.options);
       const shoot = async (name: string) => {
@@ -36,14 +39,17 @@ export async function photographDashboard(browser: Browser, folder: string): Pro
     }
   } finally {
     await app.stop();
+    await receiver.stop();
   }
 }
 
 type Shoot = (name: string) => Promise<void>;
-type Day = { cookie: string; template: string; waiting: string; completed: string };
+type Day = { cookie: string; template: string; waiting: string; completed: string; endpoint: string };
 
 /** Envelopes in every state, colleagues, an invitation. */
-async function ordinaryDay(app: TestAppliance): Promise<Day> {
+async function ordinaryDay(app: TestAppliance, receiver: Receiver): Promise<Day> {
+  const json = { url: receiver.url, description: "Bookkeeping" };
+  const endpoint = WebhookEndpoint.parse((await ok(app, 201, "/v1/webhook-endpoints", { json })).body).id;
   const template = await publishAgreement(app);
   const short = await publishTemplate(app);
   const withdrawn = await send(app, short);
@@ -61,7 +67,7 @@ async function ordinaryDay(app: TestAppliance): Promise<Day> {
   const headers = { cookie, origin: new URL(app.url).origin };
   for (const email of ["mia.member@lindenhof.example", "tom@lindenhof.example"])
     await ok(app, 201, "/auth/organization/invitations", { key: null, headers, json: { email, role: "member" } });
-  return { cookie, template, waiting, completed: done.id };
+  return { cookie, template, waiting, completed: done.id, endpoint };
 }
 
 /** What stands before the dashboard. */
@@ -104,5 +110,8 @@ async function rooms(app: TestAppliance, page: Page, day: Day, shoot: Shoot): Pr
   await open(`/templates/${day.template}`, "template");
   for (const place of ["account", "organization", "members", "keys", "branding", "audit"])
     await open(`/settings/${place}`, `settings-${place}`);
+  for (const place of ["webhooks", "webhooks/events", "webhooks/check"])
+    await open(`/settings/${place}`, `settings-${place.replace("/", "-")}`);
+  await open(`/settings/webhooks/${day.endpoint}`, "settings-webhooks-endpoint");
   await open(`/envelopes/${newId("env")}`, "missing");
 }
