@@ -1,4 +1,5 @@
 import "./node-version.ts";
+import "./thread-pool.ts";
 import { enableCompileCache } from "node:module";
 import { compileCacheFolder } from "./kernel/compile-cache.ts";
 
