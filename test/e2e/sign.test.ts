@@ -353,7 +353,7 @@ describe("the signing page", () => {
 });
 
 describe("the other pages", () => {
-  test.each(["/", "/docs", "/docs#createEnvelope", "/verify", "/errors/otp-invalid"])(
+  test.each(["/", "/docs", "/docs#createEnvelope", "/docs#receiveRecipientSent", "/verify", "/errors/otp-invalid"])(
     "%s holds nothing serious",
     async (path) => {
       for (const options of [desktop, { ...phone, colorScheme: "dark" as const }]) {

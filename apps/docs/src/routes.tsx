@@ -86,10 +86,16 @@ function Navigation({ operations, current }: { operations: Operation[]; current:
                     href={`#${operation.operationId}`}
                     aria-current={operation.operationId === current ? "page" : undefined}
                   >
-                    <span className="method" data-method={operation.method}>
-                      {operation.method}
-                    </span>
-                    <span>{(operation.summary ?? operation.path).replaceAll("`", "")}</span>
+                    {operation.isEvent ? (
+                      <code>{operation.path}</code>
+                    ) : (
+                      <>
+                        <span className="method" data-method={operation.method}>
+                          {operation.method}
+                        </span>
+                        <span>{(operation.summary ?? operation.path).replaceAll("`", "")}</span>
+                      </>
+                    )}
                   </a>
                 </li>
               ))}

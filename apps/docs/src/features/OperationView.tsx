@@ -97,6 +97,7 @@ function ErrorCodes({ text }: { text: string }) {
 
 function Credentials({ api, operation }: { api: OpenApi; operation: Operation }) {
   const t = translator("docs");
+  if (operation.isEvent) return <p className="credential">{t("event")}</p>;
   const names = (operation.security ?? api.security ?? []).flatMap((entry) => Object.keys(entry));
   return (
     <p className="credential">

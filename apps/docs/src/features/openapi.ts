@@ -93,6 +93,7 @@ export const OpenApi = z.looseObject({
   info: z.looseObject({ title: z.string(), version: z.string(), description: z.string().optional() }),
   tags: z.array(z.looseObject({ name: z.string(), description: z.string().optional() })).optional(),
   paths: z.record(z.string(), z.record(z.string(), z.unknown())),
+  webhooks: z.record(z.string(), z.record(z.string(), z.unknown())).optional(),
   security: Security.optional(),
   components: z
     .looseObject({
@@ -116,7 +117,13 @@ export const OpenApi = z.looseObject({
 });
 export type OpenApi = z.infer<typeof OpenApi>;
 
-export type Operation = z.infer<typeof OperationShape> & { method: string; path: string; tag: string };
+/** `isEvent`: the service calls, and its path is the type of event. */
+export type Operation = z.infer<typeof OperationShape> & {
+  method: string;
+  path: string;
+  tag: string;
+  isEvent: boolean;
+};
 
 /** @throws when the answer is no OpenAPI document */
 export async function loadOpenApi(signal: AbortSignal): Promise<OpenApi> {
@@ -127,15 +134,18 @@ export async function loadOpenApi(signal: AbortSignal): Promise<OpenApi> {
 
 const methods = ["get", "post", "put", "patch", "delete"];
 
-/** All operations in the order of the document. */
+/** All operations in the order of the document, then all events. */
 export function operationsOf(api: OpenApi): Operation[] {
-  return Object.entries(api.paths).flatMap(([path, item]) =>
-    methods.flatMap((method) => {
-      const parsed = OperationShape.safeParse(item[method]);
-      if (!parsed.success) return [];
-      return [{ ...parsed.data, method: method.toUpperCase(), path, tag: parsed.data.tags?.[0] ?? "" }];
-    }),
-  );
+  const all = (items: OpenApi["paths"], isEvent: boolean) =>
+    Object.entries(items).flatMap(([path, item]) =>
+      methods.flatMap((method) => {
+        const { data } = OperationShape.safeParse(item[method]);
+        if (data === undefined) return [];
+        const tag = isEvent ? "Events" : (data.tags?.[0] ?? "");
+        return [{ ...data, method: method.toUpperCase(), path, tag, isEvent }];
+      }),
+    );
+  return [...all(api.paths, false), ...all(api.webhooks ?? {}, true)];
 }
 
 /** The name at the end of a reference within the document. */
