@@ -1,11 +1,16 @@
 // Tells a chat channel when somebody signs: takes webhooks of Signet and posts to an incoming webhook of Slack, Mattermost, Rocket.Chat
 // or Teams.
 //   WEBHOOK_SECRET=whsec_… CHAT_URL=https://chat.example.com/hooks/… node post-to-chat.mjs
+// Signet calls https only: put nginx, Caddy or the like in front, or name a certificate and its key in TLS_CERT and TLS_KEY.
 import { createHmac, timingSafeEqual } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
+import { createServer as createTlsServer } from "node:https";
 
-const key = Buffer.from((process.env.WEBHOOK_SECRET ?? "").replace(/^whsec_/, ""), "base64");
+const { WEBHOOK_SECRET = "", CHAT_URL, TLS_CERT, TLS_KEY, PORT = "8000" } = process.env;
+const key = Buffer.from(WEBHOOK_SECRET.replace(/^whsec_/, ""), "base64");
 if (key.length === 0) throw new Error("set WEBHOOK_SECRET to the secret of the endpoint");
+if (!TLS_CERT !== !TLS_KEY) throw new Error("set both TLS_CERT and TLS_KEY, or neither");
 const seen = new Set();
 
 function isSigned(headers, body) {
@@ -18,6 +23,13 @@ function isSigned(headers, body) {
   });
 }
 
+/** What the dashboard's page "Check a signature" asks for. Anybody may have sent it: a terminal must not obey its control characters. */
+function report(headers, body) {
+  const names = ["webhook-id", "webhook-timestamp", "webhook-signature"];
+  const lines = [...names.map((name) => `${name}: ${headers[name] ?? ""}`), body.toString()];
+  console.error(`the signature does not verify:\n${lines.join("\n")}`.replace(/[^\P{Cc}\t\r\n]/gu, "\ufffd"));
+}
+
 /** What the channel reads; null for events that it need not hear of. */
 function sentenceOf({ type, data: { envelope, recipient } }) {
   const person = envelope?.recipients.find(({ id }) => id === recipient);
@@ -27,17 +39,20 @@ function sentenceOf({ type, data: { envelope, recipient } }) {
   return null;
 }
 
-const server = createServer(async (request, response) => {
+async function receive(request, response) {
   const parts = [];
   for await (const part of request) parts.push(part);
   const body = Buffer.concat(parts);
-  if (!isSigned(request.headers, body)) return response.writeHead(400).end("the signature does not verify");
+  if (!isSigned(request.headers, body)) {
+    report(request.headers, body);
+    return response.writeHead(400).end("the signature does not verify");
+  }
   const event = JSON.parse(body);
   const text = seen.has(event.id) ? null : sentenceOf(event);
   try {
     if (text !== null) {
       const headers = { "content-type": "application/json" };
-      const posted = await fetch(process.env.CHAT_URL, { method: "POST", headers, body: JSON.stringify({ text }) });
+      const posted = await fetch(CHAT_URL, { method: "POST", headers, body: JSON.stringify({ text }) });
       if (!posted.ok) throw new Error(`the chat answered ${posted.status}`);
     }
     seen.add(event.id);
@@ -47,5 +62,9 @@ const server = createServer(async (request, response) => {
     console.error(error.message);
     response.writeHead(502).end();
   }
-});
-server.listen(Number(process.env.PORT ?? 8000), () => console.log(`listening on port ${server.address().port}`));
+}
+
+const server = TLS_CERT
+  ? createTlsServer({ cert: readFileSync(TLS_CERT), key: readFileSync(TLS_KEY) }, receive)
+  : createServer(receive);
+server.listen(Number(PORT), () => console.log(`listening on port ${server.address().port}`));

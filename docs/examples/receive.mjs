@@ -1,11 +1,15 @@
 // Receives webhooks of Signet with Node alone.
 //   WEBHOOK_SECRET=whsec_… node receive.mjs
-// In front of it stands whatever ends TLS for you, such as nginx or Caddy.
+// Signet calls https only: put nginx, Caddy or the like in front, or name a certificate and its key in TLS_CERT and TLS_KEY.
 import { createHmac, timingSafeEqual } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
+import { createServer as createTlsServer } from "node:https";
 
-const key = Buffer.from((process.env.WEBHOOK_SECRET ?? "").replace(/^whsec_/, ""), "base64");
+const { WEBHOOK_SECRET = "", TLS_CERT, TLS_KEY, PORT = "8000" } = process.env;
+const key = Buffer.from(WEBHOOK_SECRET.replace(/^whsec_/, ""), "base64");
 if (key.length === 0) throw new Error("set WEBHOOK_SECRET to the secret of the endpoint");
+if (!TLS_CERT !== !TLS_KEY) throw new Error("set both TLS_CERT and TLS_KEY, or neither");
 /** Ids of events that were handled. Keep them in your database. */
 const seen = new Set();
 
@@ -19,15 +23,29 @@ function isSigned(headers, body) {
   });
 }
 
-const server = createServer(async (request, response) => {
+/** What the dashboard's page "Check a signature" asks for. Anybody may have sent it: a terminal must not obey its control characters. */
+function report(headers, body) {
+  const names = ["webhook-id", "webhook-timestamp", "webhook-signature"];
+  const lines = [...names.map((name) => `${name}: ${headers[name] ?? ""}`), body.toString()];
+  console.error(`the signature does not verify:\n${lines.join("\n")}`.replace(/[^\P{Cc}\t\r\n]/gu, "\ufffd"));
+}
+
+async function receive(request, response) {
   const parts = [];
   for await (const part of request) parts.push(part);
   const body = Buffer.concat(parts);
-  if (!isSigned(request.headers, body)) return response.writeHead(400).end("the signature does not verify");
+  if (!isSigned(request.headers, body)) {
+    report(request.headers, body);
+    return response.writeHead(400).end("the signature does not verify");
+  }
   response.writeHead(204).end();
   const event = JSON.parse(body);
   if (seen.has(event.id)) return;
   seen.add(event.id);
   console.log(`${event.type} ${event.data.envelope?.id ?? ""} ${event.data.envelope?.status ?? ""}`);
-});
-server.listen(Number(process.env.PORT ?? 8000), () => console.log(`listening on port ${server.address().port}`));
+}
+
+const server = TLS_CERT
+  ? createTlsServer({ cert: readFileSync(TLS_CERT), key: readFileSync(TLS_KEY) }, receive)
+  : createServer(receive);
+server.listen(Number(PORT), () => console.log(`listening on port ${server.address().port}`));

@@ -1,19 +1,24 @@
 <?php
 // Receives webhooks of Signet with PHP alone.
 //   WEBHOOK_SECRET=whsec_… php -S 127.0.0.1:8000 receive.php
-// In front of it stands whatever ends TLS for you, such as nginx or Caddy.
+// Signet calls https only, and PHP's built-in server has no TLS: put nginx, Caddy or the like in front.
 
 $key = base64_decode(preg_replace('/^whsec_/', '', getenv('WEBHOOK_SECRET')));
 $id = $_SERVER['HTTP_WEBHOOK_ID'] ?? '';
 $timestamp = $_SERVER['HTTP_WEBHOOK_TIMESTAMP'] ?? '';
+$signatures = $_SERVER['HTTP_WEBHOOK_SIGNATURE'] ?? '';
 $body = file_get_contents('php://input');
 
 $wanted = 'v1,' . base64_encode(hash_hmac('sha256', "$id.$timestamp.$body", $key, true));
 $verified = false;
-foreach (explode(' ', $_SERVER['HTTP_WEBHOOK_SIGNATURE'] ?? '') as $given) {
+foreach (explode(' ', $signatures) as $given) {
     $verified = hash_equals($wanted, $given) || $verified;
 }
 if (!$verified || abs(time() - (int) $timestamp) > 300) {
+    // What the dashboard's page "Check a signature" asks for. Anybody may have sent it: a terminal must not obey its control characters.
+    $report = "webhook-id: $id\nwebhook-timestamp: $timestamp\nwebhook-signature: $signatures\n$body\n";
+    $shown = preg_replace('/[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\xc2[\x80-\x9f]/', "\u{fffd}", $report);
+    file_put_contents('php://stderr', "the signature does not verify:\n$shown");
     http_response_code(400);
     exit('the signature does not verify');
 }

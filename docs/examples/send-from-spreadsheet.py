@@ -36,4 +36,7 @@ with open(file, newline="", encoding="utf-8-sig") as rows:
                 again = answer.headers.get("x-deduplicated") == "true"
                 print(row["number"], json.load(answer)["id"], "was sent before" if again else "sent")
         except urllib.error.HTTPError as failure:
-            print(row["number"], "was refused:", json.load(failure)["detail"], file=sys.stderr)
+            problem = json.load(failure)
+            print(row["number"], "was refused:", problem["detail"], file=sys.stderr)
+            for error in problem.get("errors", []):
+                print("   ", error.get("pointer", ""), error["detail"], file=sys.stderr)

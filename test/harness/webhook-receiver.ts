@@ -17,6 +17,8 @@ export type Receiver = {
   port: number;
   /** PEM file of the authority that signed its certificate. */
   ca: string;
+  /** PEM file of the private key of that certificate, which is its own authority. */
+  key: string;
   /** Entry of `SIGNET_OUTBOUND_ALLOW` that lets an appliance call it. */
   allow: string;
   /** Every request that was read to its end, oldest first. */
@@ -52,7 +54,8 @@ export async function startReceiver(): Promise<Receiver> {
   authority ??= selfSigned();
   const folder = await mkdtemp(path.join(tmpdir(), "signet-receiver-"));
   const ca = path.join(folder, "ca.pem");
-  await writeFile(ca, authority.cert);
+  const key = path.join(folder, "key.pem");
+  await Promise.all([writeFile(ca, authority.cert), writeFile(key, authority.key)]);
   const server = createServer(authority, (request, response) => {
     const parts: Buffer[] = [];
     request.on("data", (part: Buffer) => parts.push(part));
@@ -70,6 +73,7 @@ export async function startReceiver(): Promise<Receiver> {
     url: `https://localhost:${address.port}/hooks`,
     port: address.port,
     ca,
+    key,
     allow: `webhook=127.0.0.1:${address.port}`,
     received: [],
     answer: (_request, response) => {

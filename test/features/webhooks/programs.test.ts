@@ -4,8 +4,10 @@ import { writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import path from "node:path";
 import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
 import { Webhook } from "standardwebhooks";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { checkSignature } from "../../../apps/dashboard/src/features/webhooks/check.ts";
 import { WebhookEndpoint, WebhookSecret } from "../../../server/features/webhooks/contract.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
 import { enter, ok, publishTemplate, send, submission } from "../../harness/scenario.ts";
@@ -16,9 +18,14 @@ import { allowing, type Receiver, startReceiver } from "../../harness/webhook-re
 let receiver: Receiver;
 let app: TestAppliance;
 let template: string;
+/** Where examples serve HTTPS themselves. */
+let tlsPort: number;
 beforeAll(async () => {
   receiver = await startReceiver();
-  app = await startAppliance({ env: allowing(receiver) });
+  tlsPort = await freePort();
+  const { SIGNET_OUTBOUND_ALLOW, ...env } = allowing(receiver);
+  const allow = `${SIGNET_OUTBOUND_ALLOW},webhook=127.0.0.1:${tlsPort}`;
+  app = await startAppliance({ env: { ...env, SIGNET_OUTBOUND_ALLOW: allow } });
   template = await publishTemplate(app);
 });
 afterAll(async () => {
@@ -39,8 +46,8 @@ function begin(name: string, port: number, env: Record<string, string>): ChildPr
   return spawn(process.execPath, [file], options);
 }
 
-async function endpoint() {
-  const { body } = await ok(app, 201, "/v1/webhook-endpoints", { json: { url: receiver.url } });
+async function endpoint(url = receiver.url) {
+  const { body } = await ok(app, 201, "/v1/webhook-endpoints", { json: { url } });
   const made = WebhookEndpoint.parse(body);
   onTestFinished(async () => {
     await ok(app, 204, `/v1/webhook-endpoints/${made.id}`, { method: "DELETE" });
@@ -49,10 +56,10 @@ async function endpoint() {
 }
 
 /** Lines of a program, as they come. */
-function linesOf(child: ChildProcess) {
+function linesOf(...streams: (Readable | null)[]) {
   const lines: string[] = [];
   const waiting = new Set<() => void>();
-  for (const stream of [child.stdout, child.stderr]) {
+  for (const stream of streams) {
     if (stream === null) continue;
     createInterface(stream).on("line", (line) => {
       lines.push(line);
@@ -93,8 +100,9 @@ async function freePort(): Promise<number> {
 async function run(name: string, env: Record<string, string>) {
   const port = await freePort();
   const child = begin(name, port, env);
-  onTestFinished(() => void child.kill("SIGKILL"));
-  const { lines, seen } = linesOf(child);
+  endAfterTest(child);
+  const { lines, seen } = linesOf(child.stdout, child.stderr);
+  const errors = linesOf(child.stderr);
   await seen(/listening on port|Development Server/);
   const post = async (headers: Record<string, string>, body: string) =>
     await fetch(`http://127.0.0.1:${port}/`, { method: "POST", headers, body });
@@ -104,17 +112,30 @@ async function run(name: string, env: Record<string, string>) {
     const answer = await post(Object.fromEntries(headers.map(([key, value]) => [key, String(value)])), body);
     response.writeHead(answer.status).end(await answer.text());
   };
-  return { lines, seen, post };
+  return { lines, errors, seen, post };
+}
+
+function endAfterTest(child: ChildProcess): void {
+  const ended = once(child, "exit");
+  onTestFinished(async () => {
+    child.kill("SIGKILL");
+    await ended;
+  });
+}
+
+/** The delivery of a test event succeeds at the first attempt. */
+async function delivers(id: string): Promise<void> {
+  await ok(app, 202, `/v1/webhook-endpoints/${id}/test`, { method: "POST" });
+  await app.jobs.idle();
+  const { body } = await ok(app, 200, `/v1/webhook-endpoints/${id}`);
+  expect(WebhookEndpoint.parse(body).health).toMatchObject({ successRate: 1, attempts: 1 });
 }
 
 test.each(["receive.mjs", "receive.py", "receive.php"])("%s takes what is signed, and nothing else", async (name) => {
   const { id, secret = "" } = await endpoint();
-  const { seen, post } = await run(name, { WEBHOOK_SECRET: secret });
-  await ok(app, 202, `/v1/webhook-endpoints/${id}/test`, { method: "POST" });
-  await app.jobs.idle();
+  const { lines, errors, seen, post } = await run(name, { WEBHOOK_SECRET: secret });
+  await delivers(id);
   expect(await seen(/webhook\.test/)).toContain("webhook.test");
-  const { body: health } = await ok(app, 200, `/v1/webhook-endpoints/${id}`);
-  expect(WebhookEndpoint.parse(health).health).toMatchObject({ successRate: 1, attempts: 1 });
   const [one] = receiver.received;
   if (one === undefined) throw new Error("nothing came");
   const of = (key: string) => String(one.headers[key]);
@@ -124,11 +145,42 @@ test.each(["receive.mjs", "receive.py", "receive.php"])("%s takes what is signed
     "webhook-signature": of("webhook-signature"),
   };
   expect((await post(headers, one.body)).status).toBe(204);
+  expect(lines.filter((line) => /does not verify/.test(line))).toEqual([]);
   expect((await post(headers, `${one.body} `)).status).toBe(400);
+  // What it prints about a bad one is what the dashboard's page wants to know.
+  const pasted = {
+    id: await errors.seen(/^webhook-id: /),
+    timestamp: await errors.seen(/^webhook-timestamp: /),
+    signature: await errors.seen(/^webhook-signature: /),
+    body: await errors.seen(/^\{/),
+  };
+  expect(checkSignature({ secret, ...pasted }, Date.now())).toEqual({ kind: "changed", how: "space" });
   const old = String(Number(headers["webhook-timestamp"]) - 301);
   expect((await post({ ...headers, "webhook-timestamp": old }, one.body)).status).toBe(400);
   expect((await post({ ...headers, "webhook-signature": "v1,AAAA" }, one.body)).status).toBe(400);
   expect((await post({}, one.body)).status).toBe(400);
+  expect((await post(headers, "\u001b[2J\u009b2J")).status).toBe(400);
+  await errors.seen(/^\ufffd\[2J\ufffd2J$/);
+  expect(lines.join()).not.toContain(secret.replace("whsec_", ""));
+});
+
+test.each([
+  ["receive.mjs", /^webhook\.test/],
+  ["receive.py", /^webhook\.test/],
+  ["post-to-chat.mjs", /^listening/],
+])("%s serves HTTPS itself when it is given a certificate and its key", async (name, said) => {
+  const { id, secret = "" } = await endpoint(`https://localhost:${tlsPort}/`);
+  const child = begin(name, tlsPort, { WEBHOOK_SECRET: secret, TLS_CERT: receiver.ca, TLS_KEY: receiver.key });
+  endAfterTest(child);
+  const { seen } = linesOf(child.stdout, child.stderr);
+  await seen(/listening on port/);
+  await delivers(id);
+  await seen(said);
+
+  const half = begin(name, tlsPort, { WEBHOOK_SECRET: secret, TLS_CERT: receiver.ca });
+  const refusal = linesOf(half.stderr);
+  const [code] = await once(half, "close");
+  expect([code, refusal.lines.join("\n")]).toEqual([1, expect.stringContaining("both TLS_CERT and TLS_KEY")]);
 });
 
 test("the library of Standard Webhooks verifies deliveries, with either secret during a rotation", async () => {
@@ -180,14 +232,16 @@ test("send-from-spreadsheet.py sends one contract a row, and none twice", async 
       env: { PATH: "/usr/bin", SIGNET_URL: app.url, SIGNET_API_KEY: app.keys.live, PYTHONIOENCODING: "utf-8" },
       stdio: ["ignore", "pipe", "pipe"],
     });
-    const { lines } = linesOf(child);
+    const { lines } = linesOf(child.stdout);
+    const errors = linesOf(child.stderr);
     const [code] = await once(child, "close");
-    return { code, lines: lines.toSorted() };
+    return { code, lines, errors: errors.lines };
   };
   const first = await send();
   expect(first).toEqual({
     code: 0,
-    lines: [expect.stringMatching(/^1 env_\w+ sent$/), expect.stringMatching(/^2 was refused: .+address/)],
+    lines: [expect.stringMatching(/^1 env_\w+ sent$/)],
+    errors: [expect.stringMatching(/^2 was refused: /), expect.stringMatching(/^ +#\/recipients\/0\/email .*address/)],
   });
   expect((await send()).lines[0]).toBe(first.lines[0]?.replace("sent", "was sent before"));
 });
