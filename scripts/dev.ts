@@ -62,6 +62,7 @@ const pages = await createServer({
       [
         "/v1",
         "/auth",
+        "/mcp",
         "/.well-known",
         "/openapi.json",
         "/openapi.yaml",

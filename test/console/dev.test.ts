@@ -49,6 +49,8 @@ test("npm run dev: pages from their sources and the server behind one address, e
       401,
       "application/problem+json; charset=utf-8",
     ]);
+    // An assistant's address, which has no page.
+    expect((await fetch(`${url}/mcp`, { method: "POST" })).status).toBe(401);
     expect((await fetch(`${url}/healthz`)).status).toBe(200);
     child.kill("SIGINT");
     expect(await once(child, "exit")).toEqual([0, null]);
