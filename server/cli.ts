@@ -60,6 +60,10 @@ export const allCommands = (): Promise<readonly Command[]> => Promise.all(comman
 export async function runCli(args: readonly string[], env: NodeJS.ProcessEnv, streams: Streams): Promise<number> {
   const [name = "serve", ...rest] = args;
   if (name === "help" || name === "--help" || name === "-h") {
+    // `signet help api-key` is `signet api-key --help`.
+    const [about] = rest.filter((one) => !one.startsWith("-"));
+    if (about !== undefined)
+      return await runCli([about, "--help", ...rest.filter((one) => one === "--json")], env, streams);
     streams.stdout(rest.includes("--json") ? `${JSON.stringify({ commands: commandEntries })}\n` : overview());
     return 0;
   }

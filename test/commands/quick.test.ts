@@ -80,6 +80,8 @@ test("the overview and a mistyped command load no command", async () => {
   const mistyped = await signet(["statsu"]);
   expect(mistyped).toMatchObject({ code: 2, out: "", commands: ["command", "list"], ...light });
   expect(mistyped.err).toContain("did you mean signet status?");
+  const asked = await signet(["help", "statsu"]);
+  expect(asked).toMatchObject({ code: 2, out: "", err: mistyped.err, commands: ["command", "list"], ...light });
 });
 
 test("completion loads no command but itself, and offers no option that people are not told of", async () => {
@@ -97,6 +99,7 @@ test("help is JSON when asked, of all and of one", async () => {
     expect.objectContaining({ name: "status", summary: expect.any(String) }),
   );
   const one = await signet(["clock", "--help", "--json"]);
+  expect((await signet(["help", "clock", "--json"])).out).toBe(one.out);
   expect([one.code, JSON.parse(one.out)]).toEqual([
     0,
     expect.objectContaining({

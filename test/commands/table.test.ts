@@ -33,6 +33,7 @@ describe.each(commands.map((command) => [command.name, command] as const))("sign
     for (const [exit, meaning] of Object.entries(exitCodesOf(command)))
       expect(out).toMatch(new RegExp(`^ +${exit} +${meaning.replaceAll(/[.*+?^$()|[\]{}]/g, "\\$&")}$`, "m"));
     expect(out).toContain("--json");
+    expect(await commandOn(folder)("help", name)).toMatchObject({ code: 0, out, err: "" });
   });
 
   test("refuses an option that it does not know with exit code 2, as JSON when asked", async () => {
