@@ -35,7 +35,11 @@ function addressOf(context: CommandContext): string {
     throw new UsageError(
       `${given} is not the address of a server: give it with --url or SIGNET_URL, as https://sign.example.com`,
     );
-  return url.href.replace(/\/+$/, "");
+  const address = url.href.replace(/\/+$/, "");
+  const own = /\/(v1|mcp)$/.exec(address)?.[0];
+  if (own !== undefined)
+    throw new UsageError(`SIGNET_URL is the address without ${own}: ${address.slice(0, -own.length)}`);
+  return address;
 }
 
 /** The key stands in the environment or in a file: the arguments of a program are seen by everybody on its machine. */
@@ -60,8 +64,16 @@ function sender(url: string, key: string): Send {
       });
     } catch (cause) {
       if (rest.signal.aborted) throw cause;
-      const why = cause instanceof Error && cause.cause instanceof Error ? cause.cause.message : String(cause);
+      const reason = cause instanceof Error && cause.cause instanceof Error ? cause.cause : null;
+      const why = reason === null ? String(cause) : `${reason.message}${adviceOn(reason)}`;
       throw new NoAnswer(`Signet cannot be reached at ${url}: ${why}`, { cause });
     }
   };
+}
+
+/** Node itself advises only what an administrator of the machine can do. */
+function adviceOn(reason: Error): string {
+  const code = "code" in reason ? String(reason.code) : "";
+  const isUnknownAuthority = /^(SELF_SIGNED|DEPTH_ZERO|UNABLE_TO)/.test(code);
+  return isUnknownAuthority ? ", or name the PEM file of its authority in NODE_EXTRA_CA_CERTS" : "";
 }

@@ -12,6 +12,7 @@ import { newSecret } from "../../../server/kernel/ids.ts";
 import { startAppliance, type TestAppliance } from "../../harness/appliance.ts";
 import { signet } from "../../harness/cli.ts";
 import { overStdio } from "../../harness/mcp.ts";
+import { startReceiver } from "../../harness/webhook-receiver.ts";
 
 /** `signet mcp`: how it is told the server and the key, and what it says when they are no good. */
 
@@ -97,6 +98,8 @@ test("wants an address and a key before it begins, and shows neither a key nor a
     [{ ...good, SIGNET_API_KEY: "secret-that-is-no-key" }, [], "an API key is needed"],
     [good, ["--url", "ftp://sign.example.com"], "is not the address of a server"],
     [good, ["--url", "sign.example.com"], "is not the address of a server"],
+    [good, ["--url", "https://sign.example.com/v1/"], "without /v1: https://sign.example.com\n"],
+    [good, ["--url", "https://sign.example.com/mcp"], "without /mcp: https://sign.example.com\n"],
   ];
   for (const [env, args, said] of wrong) {
     const { code, err } = await signet(["mcp", ...args], env);
@@ -138,4 +141,20 @@ test("tells the assistant when the key or the server is no good", async () => {
   expect(await lost.refused("find_templates", {})).toMatchObject({ code: "no-answer" });
   expect(lost.transcript()).not.toContain(app.keys.live);
   await lost.close();
+});
+
+test("names what makes it trust a certificate that nobody else vouches for", async () => {
+  const server = await startReceiver();
+  onTestFinished(() => server.stop());
+  const env = { SIGNET_URL: new URL(server.url).origin, SIGNET_API_KEY: app.keys.live };
+  const strict = await overStdio(env);
+  const { detail } = await strict.refused("find_templates", {});
+  expect(detail).toContain("self-signed certificate");
+  expect(detail).toContain("NODE_EXTRA_CA_CERTS");
+  await strict.close();
+  expect(server.received).toEqual([]);
+  const trusting = await overStdio({ ...env, NODE_EXTRA_CA_CERTS: server.ca });
+  await trusting.refused("find_templates", {});
+  await trusting.close();
+  expect(server.received.map(({ path }) => path)).toEqual(["/v1/templates?limit=20"]);
 });
