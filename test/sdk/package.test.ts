@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto";
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { gzipSync } from "node:zlib";
 import ts from "typescript";
@@ -43,8 +43,9 @@ function guide(): string {
     const answers = [body, body.replace("test", "tset")].map((body) =>
       receive(new Request("https://you.example.com/", { method: "POST", headers, body })));
     console.log("answers: " + (await Promise.all(answers)).map(({ status }) => status).join());`;
-  return [head, ...examples.map((code) => code.replaceAll('"http://127.0.0.1:8480"', "BASE_URL")), webhook].join("\n");
+  return [head, ...examples.map(atBaseUrl), webhook].join("\n");
 }
+const atBaseUrl = (code: string): string => code.replaceAll('"http://127.0.0.1:8480"', "BASE_URL");
 const webhookBody = '{"id":"evt_1","type":"webhook.test"}';
 
 test("the tarball has a module and its declarations, without a dependency and small", () => {
@@ -124,4 +125,16 @@ test("the examples of the guide do what they say", async () => {
   expect(lines).toContain("answers: 204,400");
   expect(lines).toContain("verification: unknown");
   expect(readFileSync(path.join(sdk.project, "original.pdf")).subarray(0, 5).toString()).toBe("%PDF-");
+});
+
+test("the guide's first program runs in a project as npm init makes it, and without TypeScript", async () => {
+  const fresh = path.join(sdk.project, "fresh");
+  mkdirSync(fresh);
+  writeFileSync(path.join(fresh, "package.json"), JSON.stringify({ type: "commonjs" }));
+  const [first = ""] = examplesOf("docs/sdk.md");
+  for (const name of ["first.mts", "first.mjs"]) {
+    writeFileSync(path.join(fresh, name), `const { BASE_URL } = process.env;\n${atBaseUrl(first)}`);
+    const printed = await sdk.runs(`fresh/${name}`, { BASE_URL: app.url, API_KEY: app.keys.live });
+    expect(printed).toMatch(/^created env_\w+\n$/);
+  }
 });
