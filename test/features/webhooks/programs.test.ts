@@ -58,25 +58,12 @@ async function endpoint(url = receiver.url) {
 /** Lines of a program, as they come. */
 function linesOf(...streams: (Readable | null)[]) {
   const lines: string[] = [];
-  const waiting = new Set<() => void>();
-  for (const stream of streams) {
-    if (stream === null) continue;
-    createInterface(stream).on("line", (line) => {
-      lines.push(line);
-      for (const look of waiting) look();
-    });
+  for (const stream of streams) if (stream !== null) createInterface(stream).on("line", (line) => lines.push(line));
+  async function seen(pattern: RegExp): Promise<string> {
+    const find = () => lines.find((line) => pattern.test(line));
+    await expect.poll(find, { timeout: 20_000, interval: 10, message: `prints ${pattern}` }).toBeDefined();
+    return find() ?? "";
   }
-  const seen = (pattern: RegExp) =>
-    new Promise<string>((resolve) => {
-      const look = () => {
-        const found = lines.find((line) => pattern.test(line));
-        if (found === undefined) return;
-        waiting.delete(look);
-        resolve(found);
-      };
-      waiting.add(look);
-      look();
-    });
   return { lines, seen };
 }
 
