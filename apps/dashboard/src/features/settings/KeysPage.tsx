@@ -11,6 +11,7 @@ import { translator } from "../../../../shared/i18n.ts";
 import { Failure } from "../../../../shared/ui/Failure.tsx";
 import { Shield } from "../../../../shared/ui/icons.tsx";
 import { useConfirm } from "../../../../shared/ui/kit/Confirm.tsx";
+import { CopyField } from "../../../../shared/ui/kit/CopyField.tsx";
 import { Empty } from "../../../../shared/ui/kit/Empty.tsx";
 import { Loading } from "../../../../shared/ui/kit/Loading.tsx";
 import { notify } from "../../../../shared/ui/kit/notify.tsx";
@@ -51,6 +52,7 @@ export function KeysPage() {
         ) : (
           <KeyTable keys={keys.data.data} />
         ))}
+      {canManage && <Addresses />}
       {creating && (
         <CreateKey
           onClose={() => setCreating(false)}
@@ -62,6 +64,24 @@ export function KeysPage() {
       )}
       {created && <NewKey created={created} onClose={() => setCreated(null)} />}
     </div>
+  );
+}
+
+/** Where a key is used: the API, and the address for assistants. */
+function Addresses() {
+  const t = translator("settings");
+  const { origin } = window.location;
+  return (
+    <section className="settings-section" aria-labelledby="key-addresses">
+      <h2 id="key-addresses">{t("keys.use")}</h2>
+      <p>
+        {t("keys.useText")} <a href="/docs">{t("keys.reference")}</a>
+      </p>
+      <div className="settings-form">
+        <CopyField label={t("keys.api")} value={`${origin}/v1`} />
+        <CopyField label={t("keys.mcp")} description={t("keys.mcpHint")} value={`${origin}/mcp`} />
+      </div>
+    </section>
   );
 }
 
