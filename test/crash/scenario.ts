@@ -249,7 +249,7 @@ async function examineFolder(config: Config, log: Log, envelopes: number): Promi
     const distinct = new Set(leaves.map(({ envelope }) => envelope)).size;
     if (leaves.length !== envelopes || distinct !== envelopes)
       problems.push(`${leaves.length} leaves of ${distinct} envelopes for ${envelopes} sealed`);
-    const mails = await listMail(deps.db.read, deps, {});
+    const mails = await listMail(deps.db.read, deps, { limit: envelopes * 10 });
     const written = new Set((await readOutbox(config.dataDir)).map(({ messageId }) => messageId));
     for (const mail of mails)
       if (!written.has(mail.messageId)) problems.push(`${mail.kind} mail ${mail.messageId} was never written`);
