@@ -1,4 +1,5 @@
 import "../server/node-version.ts";
+import "../server/thread-pool.ts";
 import { buildApps } from "./build-apps.ts";
 
 /**

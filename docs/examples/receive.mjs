@@ -27,12 +27,17 @@ function isSigned(headers, body) {
 function report(headers, body) {
   const names = ["webhook-id", "webhook-timestamp", "webhook-signature"];
   const lines = [...names.map((name) => `${name}: ${headers[name] ?? ""}`), body.toString()];
-  console.error(`the signature does not verify:\n${lines.join("\n")}`.replace(/[^\P{Cc}\t\r\n]/gu, "\ufffd"));
+  console.error(`the signature does not verify:\n${lines.join("\n")}`.replace(/[^\P{Cc}\t\r\n]|\r(?!\n)/gu, "\ufffd"));
 }
 
 async function receive(request, response) {
   const parts = [];
-  for await (const part of request) parts.push(part);
+  let size = 0;
+  for await (const part of request) {
+    size += part.length;
+    if (size > 16_000_000) return response.writeHead(413).end();
+    parts.push(part);
+  }
   const body = Buffer.concat(parts);
   if (!isSigned(request.headers, body)) {
     report(request.headers, body);
@@ -45,7 +50,9 @@ async function receive(request, response) {
   console.log(`${event.type} ${event.data.envelope?.id ?? ""} ${event.data.envelope?.status ?? ""}`);
 }
 
+// Whoever hangs up in the middle of a request ends that request alone.
+const listener = (request, response) => receive(request, response).catch(() => response.destroy());
 const server = TLS_CERT
-  ? createTlsServer({ cert: readFileSync(TLS_CERT), key: readFileSync(TLS_KEY) }, receive)
-  : createServer(receive);
+  ? createTlsServer({ cert: readFileSync(TLS_CERT), key: readFileSync(TLS_KEY) }, listener)
+  : createServer(listener);
 server.listen(Number(PORT), () => console.log(`listening on port ${server.address().port}`));

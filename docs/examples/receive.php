@@ -17,7 +17,7 @@ foreach (explode(' ', $signatures) as $given) {
 if (!$verified || abs(time() - (int) $timestamp) > 300) {
     // What the dashboard's page "Check a signature" asks for. Anybody may have sent it: a terminal must not obey its control characters.
     $report = "webhook-id: $id\nwebhook-timestamp: $timestamp\nwebhook-signature: $signatures\n$body\n";
-    $shown = preg_replace('/[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\xc2[\x80-\x9f]/', "\u{fffd}", $report);
+    $shown = preg_replace('/[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\xc2[\x80-\x9f]|\r(?!\n)/', "\u{fffd}", $report);
     file_put_contents('php://stderr', "the signature does not verify:\n$shown");
     http_response_code(400);
     exit('the signature does not verify');

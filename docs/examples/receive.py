@@ -38,7 +38,7 @@ def report(headers, body):
     names = ("webhook-id", "webhook-timestamp", "webhook-signature")
     lines = [f"{name}: {headers.get(name, '')}" for name in names] + [body.decode(errors="replace")]
     text = "the signature does not verify:\n" + "\n".join(lines)
-    print(re.sub(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]", "\ufffd", text), file=sys.stderr, flush=True)
+    print(re.sub(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]|\r(?!\n)", "\ufffd", text), file=sys.stderr, flush=True)
 
 
 class Receiver(BaseHTTPRequestHandler):

@@ -67,8 +67,6 @@ const plainHttp: ReadonlySet<string> = new Set(["tsa", "crl", "ocsp", "aia"]);
 const connectTimeoutMs = 10_000;
 /** How long a name server may take while somebody waits for the answer of a form. */
 const checkTimeoutMs = 5000;
-/** Look-ups of names under way at once: half of the threads that files and the database have, too (`server/thread-pool.ts`). */
-const lookUpsAtOnce = 8;
 const gap = "this appliance calls only what SIGNET_OUTBOUND_ALLOW names";
 
 type Target = { url: URL; hostname: string; port: number; addresses: string[]; private: boolean };
@@ -110,23 +108,9 @@ export function openOutbound(options: OutboundOptions = {}): Outbound {
   function lookUpOnce(hostname: string): Promise<{ address: string }[]> {
     const known = asked.get(hostname);
     if (known !== undefined) return known;
-    const answer = lookUpInTurn(hostname).finally(() => asked.delete(hostname));
+    const answer = lookup(hostname).finally(() => asked.delete(hostname));
     asked.set(hostname, answer);
     return answer;
-  }
-
-  let lookUps = 0;
-  const waiting: (() => void)[] = [];
-  async function lookUpInTurn(hostname: string): Promise<{ address: string }[]> {
-    if (lookUps < lookUpsAtOnce) lookUps += 1;
-    else await new Promise<void>((begin) => waiting.push(begin));
-    try {
-      return await lookup(hostname);
-    } finally {
-      const next = waiting.shift();
-      if (next === undefined) lookUps -= 1;
-      else next();
-    }
   }
 
   async function resolve(hostname: string): Promise<string[]> {

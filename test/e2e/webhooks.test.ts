@@ -207,6 +207,7 @@ test("an endpoint is added, tested, looked at, paused and deleted, and its secre
   await row.getByText("Failing").waitFor();
   await row.getByText("All events", { exact: true }).waitFor();
   await row.getByRole("link").click();
+  await page.getByRole("heading", { name: "CRM", level: 1 }).waitFor();
   const elsewhere = await open(new URL(page.url()).pathname);
   await button(page, "Delete").click();
   await dialog(page).getByRole("button", { name: "Delete endpoint" }).click();

@@ -6,7 +6,7 @@ import { createServer as createTlsServer } from "node:https";
 import { type AddressInfo, connect, createServer as createTcpServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
 import forge from "node-forge";
-import { beforeAll, expect, onTestFinished, test, vi } from "vitest";
+import { beforeAll, expect, onTestFinished, test } from "vitest";
 import { openOutbound } from "../../server/kernel/outbound.ts";
 import { temporaryFolder } from "./open.ts";
 
@@ -181,25 +181,6 @@ test("each way to fail has its code", async () => {
   await expect(slow.fetch("webhook", "https://hooks.example/", { ...request, timeoutMs: 50 })).rejects.toMatchObject({
     code: "timeout",
   });
-});
-
-test("names that no server answers for take no more than eight look-ups at a time, and the next one follows when one ends", async () => {
-  const asked = new Map<string, () => void>();
-  const outbound = openOutbound({
-    lookup: (name) => new Promise((_resolve, reject) => asked.set(name, () => reject(new Error("SERVFAIL")))),
-  });
-  const names = Array.from({ length: 20 }, (_, index) => `h${index}.example`);
-  const calls = names.map((name) =>
-    outbound.fetch("webhook", `https://${name}/`, request).catch((error: { code: string }) => error.code),
-  );
-  await vi.waitFor(() => expect(asked.size).toBe(8));
-  asked.get("h3.example")?.();
-  await vi.waitFor(() => expect(asked.size).toBe(9));
-  await vi.waitFor(() => {
-    for (const end of asked.values()) end();
-    expect(asked.size).toBe(20);
-  });
-  expect(await Promise.all(calls)).toEqual(Array(20).fill("dns"));
 });
 
 test("through a proxy, CONNECT names the checked address and TLS ends at the host", async () => {

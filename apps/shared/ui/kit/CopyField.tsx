@@ -46,7 +46,14 @@ export function CopyField({ label, value, secret = false, description, focused =
           )
         }
       />
-      <Button variant="default" {...(focused && { "data-autofocus": true })} onClick={() => void copy(value)}>
+      <Button
+        variant="default"
+        {...(focused && { "data-autofocus": true })}
+        onClick={async () => {
+          // Only what can be seen can be selected and copied by hand.
+          if (!(await copy(value))) setShown(true);
+        }}
+      >
         {copied ? t("copied") : t("copy")}
       </Button>
       <span className="spoken" role="status">

@@ -4,18 +4,22 @@ import { notify } from "./notify.tsx";
 
 const shownMs = 3000;
 
-/** Copies text, and says so for three seconds; what cannot be copied is said in a message. */
-export function useCopy(): { copied: boolean; copy: (text: string) => Promise<void> } {
+/** Copies text, and says so for three seconds; what cannot be copied is said in a message. `copy` returns whether it worked. */
+export function useCopy(): { copied: boolean; copy: (text: string) => Promise<boolean> } {
   const [copied, setCopied] = useState(false);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   useEffect(() => () => clearTimeout(timer.current), []);
   return {
     copied,
     async copy(text) {
-      if (!(await write(text))) return notify({ message: translator("common")("copyFailed"), tone: "bad" });
+      if (!(await write(text))) {
+        notify({ message: translator("common")("copyFailed"), tone: "bad" });
+        return false;
+      }
       setCopied(true);
       clearTimeout(timer.current);
       timer.current = setTimeout(setCopied, shownMs, false);
+      return true;
     },
   };
 }

@@ -46,7 +46,7 @@ export function EndpointDialog({ endpoint, onClose, onDone }: Props) {
   // Counts refusals: each one moves the focus, also to the same field again.
   const [refusals, setRefusals] = useState(0);
   useEffect(() => {
-    if (refusals > 0) form.current?.querySelector<HTMLElement>("[aria-invalid='true']")?.focus();
+    if (refusals > 0) form.current?.querySelector<HTMLElement>("[aria-invalid='true'], [data-refused] input")?.focus();
   }, [refusals]);
   const urlWrong = checked && !isHttps(url.trim());
   const eventsMissing = checked && which === "some" && chosen.size === 0;
@@ -122,7 +122,7 @@ export function EndpointDialog({ endpoint, onClose, onDone }: Props) {
           </Stack>
         </Radio.Group>
         {which === "some" && (
-          <fieldset className="webhook-types">
+          <fieldset className="webhook-types" {...(eventsMissing && { "data-refused": true })}>
             <legend className="spoken">{t("form.some")}</legend>
             {offered.map((type) => (
               <Checkbox

@@ -27,6 +27,7 @@ export function Secret({ endpoint }: { endpoint: WebhookEndpoint }) {
   const rotate = useAct(rotateWebhookSecret, { changes: [getWebhookEndpoint, listWebhookEndpoints] });
   const params = { id: endpoint.id };
   const show = async (title: string, act: () => ReturnType<typeof reveal.mutateAsync>) => {
+    for (const one of [reveal, rotate]) one.reset();
     try {
       const { secret, previousSecretExpiresAt: until } = await fresh(act);
       setShown({ title, secret, until });
