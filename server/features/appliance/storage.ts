@@ -31,23 +31,32 @@ export async function measureData({ db, clock, config }: StorageDeps): Promise<S
   return await fresh;
 }
 
+/** One look at each file, so that the parts are never more than the whole. */
 async function measure(folder: string, measuredMs: number): Promise<Sizes> {
-  const [usedBytes, documentBytes] = await Promise.all([sizeOf(folder), sizeOf(path.join(folder, "blobs"))]);
-  const files = ["signet.db", "signet.db-wal", "signet.db-shm"].map((name) => fileSize(path.join(folder, name)));
-  const databaseBytes = (await Promise.all(files)).reduce((sum, size) => sum + size, 0);
-  return { usedBytes, databaseBytes, documentBytes, measuredMs };
+  const sizes = await sizesIn(folder);
+  const sum = (names: Iterable<string>) => [...names].reduce((total, name) => total + (sizes.get(name) ?? 0), 0);
+  return {
+    usedBytes: sum(sizes.keys()),
+    databaseBytes: sum(["signet.db", "signet.db-wal", "signet.db-shm"]),
+    documentBytes: sum(["blobs"]),
+    measuredMs,
+  };
 }
 
-/** Of all files below a folder; what disappears meanwhile, or may not be looked at, counts nothing. */
-async function sizeOf(folder: string): Promise<number> {
+/** Bytes of each file and folder in a folder; what disappears meanwhile, or may not be looked at, counts nothing. */
+async function sizesIn(folder: string): Promise<Map<string, number>> {
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
-  let total = 0;
+  const sizes = new Map<string, number>();
   for (const entry of entries) {
     const below = path.join(folder, entry.name);
-    if (entry.isDirectory()) total += await sizeOf(below);
-    else if (entry.isFile()) total += await fileSize(below);
+    if (entry.isDirectory())
+      sizes.set(
+        entry.name,
+        [...(await sizesIn(below)).values()].reduce((a, b) => a + b, 0),
+      );
+    else if (entry.isFile()) sizes.set(entry.name, await fileSize(below));
   }
-  return total;
+  return sizes;
 }
 
 const fileSize = (file: string): Promise<number> =>
