@@ -19,8 +19,8 @@ const looks: readonly { name: string; options: BrowserContextOptions }[] = [
 ];
 
 export async function photographDashboard(browser: Browser, folder: string): Promise<void> {
-  // A name instead of an address: passkeys are bound to one.
   const receiver = await startReceiver();
+  // A name instead of an address: passkeys are bound to one.
   const app = await startAppliance({ env: { SIGNET_HOST: "localhost", ...allowing(receiver) } });
   try {
     const day = await ordinaryDay(app, receiver);

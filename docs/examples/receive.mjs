@@ -50,7 +50,7 @@ async function receive(request, response) {
   console.log(`${event.type} ${event.data.envelope?.id ?? ""} ${event.data.envelope?.status ?? ""}`);
 }
 
-// Whoever hangs up in the middle of a request ends that request alone.
+// A client that disconnects mid-request must not stop the server.
 const listener = (request, response) => receive(request, response).catch(() => response.destroy());
 const server = TLS_CERT
   ? createTlsServer({ cert: readFileSync(TLS_CERT), key: readFileSync(TLS_KEY) }, listener)

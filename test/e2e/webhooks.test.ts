@@ -196,7 +196,7 @@ test("an endpoint is added, tested, looked at, paused and deleted, and its secre
   await button(page, "Send events again since…").click();
   await clean(page);
   await dialog(page).getByRole("button", { name: "Send events again" }).click();
-  await page.getByText("No events of envelopes since then.").waitFor();
+  await page.getByText("No envelope events since then.").waitFor();
 
   await button(page, "Edit").click();
   await dialog(page).getByLabel("All events").check();

@@ -11,7 +11,7 @@ export function requestIdOf(error: unknown): string | null {
 export function Failure({ error }: { error: unknown }) {
   const t = translator("common");
   const requestId = requestIdOf(error);
-  // The dialog for signing in again says it, and whoever closes that knows why nothing happened.
+  // The sign-in dialog explains it; closing that dialog is not an error.
   if (error instanceof ProblemResponse && error.problem.code === "fresh-sign-in-required") return null;
   if (error instanceof ProblemResponse && error.problem.code === "service-unavailable")
     return (

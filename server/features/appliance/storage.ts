@@ -31,17 +31,19 @@ export async function measureData({ db, clock, config }: StorageDeps): Promise<S
   return await fresh;
 }
 
-/** One look at each file, so that the parts are never more than the whole. */
+/** Reads each file's size once, so that the parts never add up to more than the whole. */
 async function measure(folder: string, measuredMs: number): Promise<Sizes> {
   const sizes = await sizesIn(folder);
-  const sum = (names: Iterable<string>) => [...names].reduce((total, name) => total + (sizes.get(name) ?? 0), 0);
+  const database = ["signet.db", "signet.db-wal", "signet.db-shm"];
   return {
-    usedBytes: sum(sizes.keys()),
-    databaseBytes: sum(["signet.db", "signet.db-wal", "signet.db-shm"]),
-    documentBytes: sum(["blobs"]),
+    usedBytes: sum(sizes.values()),
+    databaseBytes: sum(database.map((name) => sizes.get(name) ?? 0)),
+    documentBytes: sizes.get("blobs") ?? 0,
     measuredMs,
   };
 }
+
+const sum = (sizes: Iterable<number>): number => [...sizes].reduce((total, size) => total + size, 0);
 
 /** Bytes of each file and folder in a folder; what disappears meanwhile, or may not be looked at, counts nothing. */
 async function sizesIn(folder: string): Promise<Map<string, number>> {
@@ -49,11 +51,7 @@ async function sizesIn(folder: string): Promise<Map<string, number>> {
   const sizes = new Map<string, number>();
   for (const entry of entries) {
     const below = path.join(folder, entry.name);
-    if (entry.isDirectory())
-      sizes.set(
-        entry.name,
-        [...(await sizesIn(below)).values()].reduce((a, b) => a + b, 0),
-      );
+    if (entry.isDirectory()) sizes.set(entry.name, sum((await sizesIn(below)).values()));
     else if (entry.isFile()) sizes.set(entry.name, await fileSize(below));
   }
   return sizes;

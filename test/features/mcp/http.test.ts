@@ -108,7 +108,7 @@ test("says in the protocol's own words what it does not speak", async () => {
   expect(Failure.parse(unknown.body).error.code).toBe(-32601);
 });
 
-test("few documents are read at a time, and whoever is one too many is told to come back", async () => {
+test("only a few documents are read at a time; further requests are told when to retry", async () => {
   const { id } = await send(app, await publishTemplate(app));
   const params = { name: "download_document", arguments: { envelope: id, version: "original" } };
   const json = { jsonrpc: "2.0", id: 1, method: "tools/call", params };

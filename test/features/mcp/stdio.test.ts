@@ -143,7 +143,7 @@ test("tells the assistant when the key or the server is no good", async () => {
   await lost.close();
 });
 
-test("names what makes it trust a certificate that nobody else vouches for", async () => {
+test("explains how to trust a self-signed certificate", async () => {
   const server = await startReceiver();
   onTestFinished(() => server.stop());
   const env = { SIGNET_URL: new URL(server.url).origin, SIGNET_API_KEY: app.keys.live };

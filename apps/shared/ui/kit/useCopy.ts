@@ -4,7 +4,7 @@ import { notify } from "./notify.tsx";
 
 const shownMs = 3000;
 
-/** Copies text, and says so for three seconds; what cannot be copied is said in a message. `copy` returns whether it worked. */
+/** Copies text. `copied` is true for three seconds afterwards; if copying fails, a message says so and `copy` returns false. */
 export function useCopy(): { copied: boolean; copy: (text: string) => Promise<boolean> } {
   const [copied, setCopied] = useState(false);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);

@@ -1,5 +1,6 @@
-import { type ChangeEvent, type FormEvent, useEffect, useRef, useState } from "react";
+import { type ChangeEvent, type FormEvent, useState } from "react";
 import { fieldErrors } from "../../../../shared/ui/kit/fieldErrors.ts";
+import { useRefusals } from "../../../../shared/ui/kit/useRefusals.ts";
 
 type Errors<V> = Partial<Record<keyof V, string>>;
 type Options<V> = {
@@ -16,22 +17,15 @@ export type Bound = ReturnType<Fields["bind"]>;
 
 /** The state of a small form of text fields: errors stand in place, the first one gets the focus, and nothing typed is lost. */
 export function useFields<V extends Record<string, string>>(initial: V, { check, submit }: Options<V>) {
-  const form = useRef<HTMLFormElement>(null);
+  const { form, refuse: moveFocus } = useRefusals();
   const [values, setValues] = useState(initial);
   const [errors, setErrors] = useState<Errors<V>>({});
   const [failure, setFailure] = useState<unknown>(null);
   const [pending, setPending] = useState(false);
-  // Counts refusals: each one moves the focus, also to the same field again.
-  const [refusals, setRefusals] = useState(0);
-
-  useEffect(() => {
-    if (refusals === 0) return;
-    form.current?.querySelector<HTMLElement>("[aria-invalid='true'], [data-error] input")?.focus();
-  }, [refusals]);
 
   const refuse = (found: Errors<V>) => {
     setErrors(found);
-    setRefusals((count) => count + 1);
+    moveFocus();
   };
 
   const run = async (action: (values: V) => Promise<void>, only?: keyof V) => {

@@ -1,7 +1,8 @@
 import { Button, Group, Textarea, TextInput } from "@mantine/core";
-import { type FormEvent, useEffect, useRef, useState } from "react";
+import { type FormEvent, useState } from "react";
 import { dateTime, translator } from "../../../../shared/i18n.ts";
 import { PageHeader } from "../../../../shared/ui/kit/PageHeader.tsx";
+import { useRefusals } from "../../../../shared/ui/kit/useRefusals.ts";
 import { Code } from "./Code.tsx";
 import { checkSignature, type Pasted, type Verdict } from "./check.ts";
 import "./webhooks.css";
@@ -29,13 +30,12 @@ export function CheckPage() {
   const t = translator("webhooks");
   const [pasted, setPasted] = useState(nothing);
   const [verdict, setVerdict] = useState<Verdict | null>(null);
-  const form = useRef<HTMLFormElement>(null);
-  useEffect(() => {
-    if (verdict?.kind === "malformed") form.current?.querySelector<HTMLElement>("[aria-invalid='true']")?.focus();
-  }, [verdict]);
+  const { form, refuse } = useRefusals();
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    setVerdict(checkSignature(pasted, Date.now()));
+    const found = checkSignature(pasted, Date.now());
+    setVerdict(found);
+    if (found.kind === "malformed") refuse();
   };
   const field = (name: keyof Pasted) => ({
     value: pasted[name],

@@ -1,5 +1,5 @@
 import { Button, Checkbox, Group, Radio, Stack, TextInput } from "@mantine/core";
-import { type FormEvent, useEffect, useRef, useState } from "react";
+import { type FormEvent, useState } from "react";
 import type { EventType } from "../../../../../server/features/envelopes/audit-contract.ts";
 import {
   createWebhookEndpoint,
@@ -14,6 +14,7 @@ import { translator } from "../../../../shared/i18n.ts";
 import { Failure } from "../../../../shared/ui/Failure.tsx";
 import { Dialog } from "../../../../shared/ui/kit/Dialog.tsx";
 import { fieldErrors } from "../../../../shared/ui/kit/fieldErrors.ts";
+import { useRefusals } from "../../../../shared/ui/kit/useRefusals.ts";
 import { useMode } from "../../mode.tsx";
 import { sentTypes } from "./types.ts";
 import "./webhooks.css";
@@ -42,19 +43,14 @@ export function EndpointDialog({ endpoint, onClose, onDone }: Props) {
   const create = useAct(createWebhookEndpoint, { changes });
   const update = useAct(updateWebhookEndpoint, { changes });
   const act = endpoint ? update : create;
-  const form = useRef<HTMLFormElement>(null);
-  // Counts refusals: each one moves the focus, also to the same field again.
-  const [refusals, setRefusals] = useState(0);
-  useEffect(() => {
-    if (refusals > 0) form.current?.querySelector<HTMLElement>("[aria-invalid='true'], [data-refused] input")?.focus();
-  }, [refusals]);
+  const { form, refuse } = useRefusals();
   const urlWrong = checked && !isHttps(url.trim());
   const eventsMissing = checked && which === "some" && chosen.size === 0;
 
   const submit = async (event: FormEvent) => {
     event.preventDefault();
     setChecked(true);
-    if (!isHttps(url.trim()) || (which === "some" && chosen.size === 0)) return setRefusals(refusals + 1);
+    if (!isHttps(url.trim()) || (which === "some" && chosen.size === 0)) return refuse();
     // What is chosen by the API and not offered here stays chosen.
     const events = which === "all" ? [] : [...offered.filter((type) => chosen.has(type)), ...others(chosen)];
     const words = description.trim();
@@ -71,7 +67,7 @@ export function EndpointDialog({ endpoint, onClose, onDone }: Props) {
       );
     } catch {
       // Shown in the form.
-      setRefusals(refusals + 1);
+      refuse();
     }
   };
   const toggle = (type: EventType, on: boolean) => {

@@ -10,7 +10,7 @@ import { callEndpoint } from "../../../../shared/api/client.ts";
 const pageSize = "25";
 /** An attempt that is due within this time is waited for. */
 const soonMs = 60_000;
-/** For so long after somebody asked for deliveries they are looked for often: they begin a moment later. */
+/** How long to check often after a delivery was requested: it starts a moment later. */
 const expectedMs = 20_000;
 
 /** The log of an endpoint, newest first, one page after the other. It is read anew while the page can be seen. */
@@ -19,14 +19,14 @@ export type DeliveryLog = ReturnType<typeof useDeliveries>;
 /** @param often how often to read it anew, in milliseconds: while something is under way, and otherwise */
 export function useDeliveries(id: string, often: { busyMs: number; idleMs: number }) {
   const [status, setStatus] = useState<DeliveryStatus | null>(null);
-  /** How often deliveries were asked for on this page; null when the latest are no longer waited for. */
-  const [asked, setAsked] = useState<number | null>(null);
+  /** When deliveries were last requested on this page, in milliseconds; null once they are no longer expected. */
+  const [askedAt, setAskedAt] = useState<number | null>(null);
   useEffect(() => {
-    if (asked === null) return;
-    const timer = setTimeout(setAsked, expectedMs, null);
+    if (askedAt === null) return;
+    const timer = setTimeout(setAskedAt, expectedMs, null);
     return () => clearTimeout(timer);
-  }, [asked]);
-  const expected = asked !== null;
+  }, [askedAt]);
+  const expected = askedAt !== null;
   const pages = useInfiniteQuery({
     queryKey: [listWebhookDeliveries.id, id, status],
     queryFn: ({ pageParam, signal }) =>
@@ -52,8 +52,8 @@ export function useDeliveries(id: string, often: { busyMs: number; idleMs: numbe
     pages,
     entries,
     busy: expected || isBusy(entries),
-    /** To be called when somebody has asked for deliveries. */
-    expect: () => setAsked((before) => (before ?? 0) + 1),
+    /** Call it after requesting a delivery. */
+    expect: () => setAskedAt(Date.now()),
   };
 }
 

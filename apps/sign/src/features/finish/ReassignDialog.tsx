@@ -1,6 +1,6 @@
 import { Button, Textarea, TextInput } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
-import { type FormEvent, useEffect, useRef, useState } from "react";
+import { type FormEvent, useState } from "react";
 import { reassignSigning } from "../../../../../server/features/signing/contract.ts";
 import { Email } from "../../../../../server/kernel/wire.ts";
 import { callEndpoint } from "../../../../shared/api/client.ts";
@@ -8,6 +8,7 @@ import { translator } from "../../../../shared/i18n.ts";
 import { Failure } from "../../../../shared/ui/Failure.tsx";
 import { Dialog } from "../../../../shared/ui/kit/Dialog.tsx";
 import { fieldErrors } from "../../../../shared/ui/kit/fieldErrors.ts";
+import { useRefusals } from "../../../../shared/ui/kit/useRefusals.ts";
 import type { ScreenProps } from "../../routes.tsx";
 import { isOver } from "./over.ts";
 
@@ -22,14 +23,12 @@ export function ReassignDialog({ view, access, reload, onClose, onPassed }: Prop
   const [values, setValues] = useState<Values>({ name: "", email: "", reason: "" });
   const [errors, setErrors] = useState<Errors>({});
   const [checking, setChecking] = useState(false);
-  // Each refusal moves the focus, and nothing else does: not a mistake that is being mended.
-  const [refusals, setRefusals] = useState(0);
-  const form = useRef<HTMLFormElement>(null);
+  const { form, refuse: moveFocus } = useRefusals();
   const to = { name: values.name.trim(), email: values.email.trim(), reason: values.reason.trim() };
   const refuse = (found: Errors) => {
     setErrors(found);
     setChecking(false);
-    setRefusals((count) => count + 1);
+    moveFocus();
   };
   const pass = useMutation({
     mutationFn: () => callEndpoint(reassignSigning, { token: access.token, body: to }),
@@ -46,9 +45,6 @@ export function ReassignDialog({ view, access, reload, onClose, onPassed }: Prop
     },
   });
   const busy = pass.isPending || pass.isSuccess;
-  useEffect(() => {
-    if (refusals > 0) form.current?.querySelector<HTMLElement>("[aria-invalid='true']")?.focus();
-  }, [refusals]);
   const check = (event: FormEvent) => {
     event.preventDefault();
     const found: Errors = {};
