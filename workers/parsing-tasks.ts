@@ -23,6 +23,10 @@ async function perform(message: Message): Promise<TaskResult<keyof ParsingTasks>
   switch (message.task) {
     case "inspect":
       return (await import("./inspect.ts")).inspect(message.input);
+    case "propose":
+      return (await import("./proposals/propose.ts")).propose(message.input);
+    case "takeProposals":
+      return (await import("./proposals/take.ts")).takeProposals(message.input);
     case "readPicture":
       return checkPicture(message.input);
     case "stamp":

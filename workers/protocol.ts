@@ -57,6 +57,54 @@ export type Drawing =
   /** Preview only: an outlined, labelled field. */
   | ({ kind: "placeholder"; label: string } & Box);
 
+/** Types of fields that can be found in a PDF; they are those of templates. */
+export type ProposedType =
+  | "signature"
+  | "initials"
+  | "date_signed"
+  | "full_name"
+  | "email"
+  | "company"
+  | "job_title"
+  | "phone"
+  | "text_input"
+  | "number"
+  | "date"
+  | "checkbox"
+  | "radio"
+  | "dropdown"
+  | "image"
+  | "attachment";
+/** A field as a template would hold it; it has the members that its type may have. */
+export type ProposedField = Box & {
+  id: string;
+  type: ProposedType;
+  role: string;
+  label?: string;
+  tooltip?: string;
+  required?: boolean;
+  readOnly?: boolean;
+  default?: string | number | boolean;
+  multiline?: boolean;
+  cells?: number;
+  minLength?: number;
+  maxLength?: number;
+  placeholder?: string;
+  min?: number | string;
+  max?: number | string;
+  decimals?: number;
+  format?: string;
+  options?: { value: string; label?: string; box?: Box }[];
+  size?: number;
+  align?: "left" | "center" | "right";
+  color?: string;
+};
+/** Where a proposal comes from: a form field of the PDF, a tag in its text, or a line or box of the page. */
+export type ProposalSource = "form" | "tag" | "line";
+export type Proposal = { field: ProposedField; source: ProposalSource };
+/** A field of a template: its id and the places that it takes. */
+export type TakenField = { id: string; boxes: Box[] };
+
 /** How a text goes into its box. */
 export type TextFit = {
   /** The size that it is set in (points). */
@@ -299,6 +347,22 @@ export type ParsingTasks = {
     { pdf: Uint8Array; maxPages: number; activeContent?: ActiveContentPolicy },
     { pageCount: number; pages: PageBox[]; hasFormFields: boolean; warnings: Warning[]; pdf: Uint8Array | null },
     InspectCode
+  >;
+  /** Which fields a template of this PDF could have: at most `limit`. `roles` are the names that they use. */
+  propose: ParsingTask<{ pdf: Uint8Array; limit: number }, { data: Proposal[]; roles: string[] }, DrawCode>;
+  /**
+   * What a template with these fields is drawn on: when one of them takes the place of a form field, a revision without
+   * form, and when one takes that of a tag, without tags. `tail` is null when nothing changes, as for a file that others signed.
+   */
+  takeProposals: ParsingTask<
+    {
+      pdf: Uint8Array;
+      fields: TakenField[];
+      /** ISO 8601 */
+      at: string;
+    },
+    { tail: Uint8Array | null; formTaken: boolean; warnings: Warning[] },
+    DrawCode
   >;
   /** Whether a new PNG or JPEG is sound and no larger than `limit` (pixels), so that it can be drawn later. */
   readPicture: ParsingTask<{ picture: Uint8Array; limit: PictureSize }, PictureSize, PictureCode>;

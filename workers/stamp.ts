@@ -13,7 +13,7 @@ import { type Picture, readPicture } from "./pdf/picture.ts";
 import { openPdf, type PdfFile, type PdfPage } from "./pdf/reader.ts";
 import { beginRevision, dropPermissions, type Revision } from "./pdf/revision.ts";
 import { formatNumber } from "./pdf/serialize.ts";
-import type { DrawCode, Drawing, Result, TaskResult, Tasks, Warning, WorkerFailure } from "./protocol.ts";
+import type { Box, DrawCode, Drawing, Result, TaskResult, Tasks, Warning, WorkerFailure } from "./protocol.ts";
 import { typeset } from "./typeset.ts";
 import { whiteoutRemover } from "./whiteout.ts";
 
@@ -42,37 +42,91 @@ export async function stamp(input: Input): Promise<TaskResult<"stamp">> {
   try {
     const file = openPdf(input.pdf);
     file.makeRoom();
-    const pages = file.pages();
-    const refusal = refuse(input.drawings, pages.length);
-    if (refusal) return { ok: false, error: refusal };
-    const plan = planned(input, pages);
-    if (!plan.ok) return plan;
-    const { layers, sheets, warnings } = plan.value;
-    const revision = beginRevision(file, file.firstFree);
-    const forms = await typesetForms(revision, sheets, input.drawings, warnings);
-    const guards = new Map<number, PdfRef>();
-    const removeUnder = whiteoutRemover(revision, file, input.drawings);
-    const copies = new ResourceCopies(revision, input.pdf);
-    const drawn = pages.filter(({ index }) => layers.has(index + 1));
-    dropPermissions(revision);
-    touchInfo(revision, input.at);
-    // Of all pages before anything is read that can be done without: that may take all the room there is.
-    const needed = drawn.map((page) => ({ page, ...readFirst(file, page) }));
-    for (const { page, faint } of needed) {
-      const own = layers.get(page.index + 1) ?? [];
-      const { contents, warning } = removeUnder(page);
-      if (warning) warnings.push(warning);
-      warnings.push(...annotationsInFront(file, page, input.drawings));
-      const known = endingOf(file, page);
-      const ending = typeof known === "string" ? UNKNOWN : known;
-      if (ending.pictureLost) warnings.push({ code: "picture-left-out", message: PICTURE_LOST, page: page.index + 1 });
-      drawOver({ revision, page, resources: copies.of(page), faint, ending, contents, layers: own, forms, guards });
-    }
-    return { ok: true, value: { tail: revision.finish().bytes, pageCount: pages.length, warnings } };
+    return await stampFile(file, input, () => NOTHING_CHANGED);
   } catch (error) {
     if (error instanceof PdfError) return { ok: false, error: drawFailure(error) };
     throw error;
   }
+}
+
+/** A form that is drawn under everything else, with the matrix that brings it to the page's user space. */
+export type Appearance = { form: PdfRef; matrix: readonly number[] };
+/** What a revision changes besides what it draws; the numbers of pages are 1-based. */
+export type Changes = {
+  /** Places whose text is taken out. */
+  removals: readonly Box[];
+  appearances: ReadonlyMap<number, readonly Appearance[]>;
+  /** All annotations that these pages keep. */
+  annotations: ReadonlyMap<number, PdfObject[]>;
+};
+const NOTHING_CHANGED: Changes = { removals: [], appearances: new Map(), annotations: new Map() };
+
+/**
+ * As `stamp`, with further changes in the same revision.
+ * @throws PdfError
+ */
+export async function stampFile(
+  file: PdfFile,
+  input: Input,
+  change: (revision: Revision) => Changes,
+): Promise<TaskResult<"stamp">> {
+  const pages = file.pages();
+  const refusal = refuse(input.drawings, pages.length);
+  if (refusal) return { ok: false, error: refusal };
+  const plan = planned(input, pages);
+  if (!plan.ok) return plan;
+  const { layers, sheets, warnings } = plan.value;
+  const revision = beginRevision(file, file.firstFree);
+  const forms = await typesetForms(revision, sheets, input.drawings, warnings);
+  const guards = new Map<number, PdfRef>();
+  const { removals, appearances, annotations } = change(revision);
+  const removeUnder = whiteoutRemover(revision, file, input.drawings, removals);
+  const copies = new ResourceCopies(revision, input.pdf);
+  const changed = new Set([
+    ...layers.keys(),
+    ...appearances.keys(),
+    ...annotations.keys(),
+    ...removals.map((box) => box.page),
+  ]);
+  const drawn = pages.filter(({ index }) => changed.has(index + 1));
+  dropPermissions(revision);
+  touchInfo(revision, input.at);
+  // Of all pages before anything is read that can be done without: that may take all the room there is.
+  const needed = drawn.map((page) => ({ page, ...readFirst(file, page) }));
+  for (const { page, faint } of needed) {
+    const own = layers.get(page.index + 1) ?? [];
+    const under = appearances.get(page.index + 1) ?? [];
+    const kept = annotations.get(page.index + 1);
+    const dict = kept ? withAnnotations(page.dict, kept) : page.dict;
+    const { contents, warnings: left } = removeUnder(page);
+    warnings.push(...left);
+    if (own.length === 0 && under.length === 0 && !contents) {
+      if (kept) revision.set(page.ref, dict);
+      continue;
+    }
+    if (!kept) warnings.push(...annotationsInFront(file, page, input.drawings));
+    const known = endingOf(file, page);
+    const ending = typeof known === "string" ? UNKNOWN : known;
+    if (ending.pictureLost) warnings.push({ code: "picture-left-out", message: PICTURE_LOST, page: page.index + 1 });
+    drawOver({
+      revision,
+      page,
+      dict,
+      resources: copies.of(page),
+      faint,
+      ending,
+      contents,
+      under,
+      layers: own,
+      forms,
+      guards,
+    });
+  }
+  return { ok: true, value: { tail: revision.finish().bytes, pageCount: pages.length, warnings } };
+}
+
+function withAnnotations(dict: PdfDict, kept: PdfObject[]): PdfDict {
+  return kept.length > 0 ? dict.clone().set("Annots", kept) : dict.clone().delete("Annots");
 }
 
 /**
@@ -218,10 +272,13 @@ async function typesetForms(
 type Drawn = {
   revision: Revision;
   page: PdfPage;
+  /** The page's dictionary as it is to be apart from what is drawn. */
+  dict: PdfDict;
   resources: Resources;
   faint: boolean;
   ending: Ending;
   contents: PdfRef | null;
+  under: readonly Appearance[];
   layers: readonly Layer[];
   forms: readonly PdfRef[];
   guards: Map<number, PdfRef>;
@@ -232,7 +289,19 @@ type Drawn = {
  * everything ended that it leaves open. Content that breaks off within a token is written anew with that token ended,
  * because readers differ in whether a token goes on in the next stream.
  */
-function drawOver({ revision, page, resources, faint, ending, contents, layers, forms, guards }: Drawn): void {
+function drawOver({
+  revision,
+  page,
+  dict,
+  resources,
+  faint,
+  ending,
+  contents,
+  under,
+  layers,
+  forms,
+  guards,
+}: Drawn): void {
   const { open, extra, closing, completed } = ending;
   const { height } = displayedSize(page);
   const body = layers.map((layer) => {
@@ -242,21 +311,24 @@ function drawOver({ revision, page, resources, faint, ending, contents, layers, 
     const key = resources.add("XObject", ref);
     return "sheet" in layer ? `/${key} Do` : `q ${placement(layer.picture, layer.drawing, height)} cm /${key} Do Q`;
   });
+  const below = under.map(({ form, matrix }) => {
+    return `q ${matrix.map(formatNumber).join(" ")} cm /${resources.add("XObject", form)} Do Q\n`;
+  });
   // What Q restores is as it should be, if all readers count q and Q as we do; where that would show, nothing hangs on it.
   const doubtful = ending === UNKNOWN || closing !== "" || completed !== null || extra > 0 || faint;
   const reset = doubtful ? `/${resources.add("ExtGState", opaque(revision))} gs ` : "";
   const restore = `${closing}${"Q ".repeat(1 + open)}`;
-  const content = `${restore}\nq ${reset}${fromDisplay(page)} cm\n${body.join("\n")}\nQ\n`;
+  const content = `${restore}\nq ${reset}${below.join("")}${fromDisplay(page)} cm\n${body.join("\n")}\nQ\n`;
   const saves = `${"q ".repeat(1 + extra)}\n`;
   const guard = guards.get(extra) ?? added(revision, saves);
   guards.set(extra, guard);
   const own = added(revision, content);
   const rewritten = contents ?? (completed && completedOnce(revision, completed));
-  const old = rewritten ?? page.dict.get("Contents");
+  const old = rewritten ?? dict.get("Contents");
   const streams: PdfObject[] = revision.array(old) ?? (old instanceof PdfRef && revision.stream(old) ? [old] : []);
   const drawn = [guard, ...streams, own];
   const anew = resources.written();
-  const changed = page.dict.clone().set("Contents", drawn);
+  const changed = dict.clone().set("Contents", drawn);
   revision.set(page.ref, anew === null ? changed : changed.set("Resources", anew));
 }
 

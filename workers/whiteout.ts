@@ -9,14 +9,14 @@ import type { Revision } from "./pdf/revision.ts";
 import { ByteWriter, writeObject } from "./pdf/serialize.ts";
 import type { Glyph } from "./pdf/text-line.ts";
 import { type Allowance, ContentWalk, type Matrix, multiply, type Show } from "./pdf/text-places.ts";
-import type { Drawing, Warning } from "./protocol.ts";
+import type { Box, Drawing, Warning } from "./protocol.ts";
 
-/** The new content of a page, null where nothing was taken out, and a warning where something had to stay. */
-type Removal = { contents: PdfRef | null; warning: Warning | null };
+/** The new content of a page, null where nothing was taken out, and warnings where something had to stay. */
+type Removal = { contents: PdfRef | null; warnings: Warning[] };
 
-/** `left`: something under it stays in the page. */
-type Area = { x0: number; y0: number; x1: number; y1: number; left: boolean };
-export type Bounds = Omit<Area, "left">;
+export type Bounds = { x0: number; y0: number; x1: number; y1: number };
+/** Of a white-out, or of a text that goes without being painted over. `left`: something under it stays in the page. */
+type Area = Bounds & { painted: boolean; left: boolean };
 
 const DECODE_LIMIT = 32 * 1024 * 1024;
 const WORK_LIMIT = 12_000_000;
@@ -24,7 +24,7 @@ const WORK_LIMIT = 12_000_000;
 const REPLACEMENTS = ["ActualText", "Alt", "E"];
 
 /**
- * Prepares the removal for all white-outs among `drawings`. The returned function works on one page: it adds the new
+ * Prepares the removal for all white-outs among `drawings`, and of the text in `removals`. The returned function works on one page: it adds the new
  * content to `revision` and leaves it to the caller to set it. Time and memory are bounded for all pages together; what
  * is not understood for certain stays and is warned of, with the number of white-outs that it concerns.
  */
@@ -32,13 +32,14 @@ export function whiteoutRemover(
   revision: Revision,
   file: PdfFile,
   drawings: readonly Drawing[],
+  removals: readonly Box[] = [],
 ): (page: PdfPage) => Removal {
   const allowance: Allowance = { budget: { objects: WORK_LIMIT, scan: 0, inflate: 0 }, decode: DECODE_LIMIT };
   const walk = new ContentWalk(file, allowance);
-  const areas = areasByPage(drawings);
+  const areas = areasByPage(drawings, removals);
   return (page) => {
     const own = areas.get(page.index + 1);
-    if (!own) return { contents: null, warning: null };
+    if (!own) return { contents: null, warnings: [] };
     let contents: PdfRef | null = null;
     try {
       const bytes = contentOf(file, page, walk);
@@ -50,26 +51,34 @@ export function whiteoutRemover(
       if (!(error instanceof PdfError)) throw error;
       for (const area of own) area.left = true;
     }
-    return { contents, warning: warningOf(page.index + 1, own.filter((area) => area.left).length) };
+    return { contents, warnings: warningsOf(page.index + 1, own) };
   };
 }
 
-function warningOf(page: number, count: number): Warning | null {
-  if (count === 0) return null;
+function warningsOf(page: number, areas: readonly Area[]): Warning[] {
+  const covered = areas.filter(({ left, painted }) => left && painted).length;
+  const seen = areas.filter(({ left, painted }) => left && !painted).length;
   const message = "A white-out covers what is under it, but some of that could not be taken out of the page.";
-  return { code: "text-under-whiteout", message, page, count };
+  const stays = "A field tag could not be taken out of the page and stays visible; cover it with a white-out.";
+  return [
+    ...(covered > 0 ? [{ code: "text-under-whiteout", message, page, count: covered }] : []),
+    ...(seen > 0 ? [{ code: "tag-left", message: stays, page, count: seen }] : []),
+  ];
 }
 
 /** The white-outs of each page; those over an earlier drawing leave that where it is. */
-function areasByPage(drawings: readonly Drawing[]): Map<number, Area[]> {
+function areasByPage(drawings: readonly Drawing[], removals: readonly Box[]): Map<number, Area[]> {
   const areas = new Map<number, Area[]>();
+  for (const { page, x, y, width, height } of removals) {
+    listOf(areas, page).push({ x0: x, y0: y, x1: x + width, y1: y + height, painted: false, left: false });
+  }
   const earlier = new Map<number, Bounds[]>();
   for (const drawing of drawings) {
     const { page, x, y, width, height } = drawing;
     const bounds = { x0: x, y0: y, x1: x + width, y1: y + height };
     if (drawing.kind === "whiteout") {
       const left = earlier.get(page)?.some((other) => overlap(bounds, other, 1)) ?? false;
-      listOf(areas, page).push({ ...bounds, left });
+      listOf(areas, page).push({ ...bounds, painted: true, left });
     } else listOf(earlier, page).push(bounds);
   }
   return areas;
@@ -81,7 +90,8 @@ function listOf<T>(lists: Map<number, T[]>, page: number): T[] {
   return list;
 }
 
-function contentOf(file: PdfFile, page: PdfPage, walk: ContentWalk): Uint8Array {
+/** All of a page's content streams as one. @throws PdfError */
+export function contentOf(file: PdfFile, page: PdfPage, walk: ContentWalk): Uint8Array {
   const contents = file.resolve(page.dict.get("Contents"));
   const parts: Uint8Array[] = [];
   for (const item of Array.isArray(contents) ? contents : [contents]) {
@@ -93,6 +103,8 @@ function contentOf(file: PdfFile, page: PdfPage, walk: ContentWalk): Uint8Array 
 
 class Remover {
   readonly #areas: readonly Area[];
+  /** Only these cover more than text. */
+  readonly #whiteouts: readonly Area[];
   readonly #allowance: Allowance;
   readonly #edits = new Map<Operation, Edit>();
   /** Marked content that is open, with its property list where that is a resource. */
@@ -100,6 +112,7 @@ class Remover {
 
   constructor(areas: readonly Area[], allowance: Allowance) {
     this.#areas = areas;
+    this.#whiteouts = areas.filter(({ painted }) => painted);
     this.#allowance = allowance;
   }
 
@@ -137,19 +150,19 @@ class Remover {
   }
 
   /** The areas that these bounds reach into by more than `slack` points. */
-  #under(bounds: Bounds, slack: number): Area[] {
-    this.#allowance.budget.objects -= 1 + (this.#areas.length >> 3);
+  #under(bounds: Bounds, slack: number, areas = this.#areas): Area[] {
+    this.#allowance.budget.objects -= 1 + (areas.length >> 3);
     if (this.#allowance.budget.objects < 0) throw new PdfError("too-complex", "too much under white-outs");
-    return this.#areas.filter((area) => overlap(area, bounds, slack));
+    return areas.filter((area) => overlap(area, bounds, slack));
   }
 
-  #leave(bounds: Bounds, slack = 1): void {
-    for (const area of this.#under(bounds, slack)) area.left = true;
+  #leave(bounds: Bounds, slack = 1, areas = this.#whiteouts): void {
+    for (const area of this.#under(bounds, slack, areas)) area.left = true;
   }
 
   /** Takes a picture or form out when an area covers all of it. */
   #dropped(operation: Operation, bounds: Bounds, depth: number): boolean {
-    if (depth > 0 || !this.#under(bounds, 0).some((area) => covers(area, bounds, 0.5))) return false;
+    if (depth > 0 || !this.#under(bounds, 0, this.#whiteouts).some((area) => covers(area, bounds, 0.5))) return false;
     this.#replace(operation, Buffer.alloc(0));
     this.#unsay(bounds);
     return true;
@@ -166,7 +179,7 @@ class Remover {
     };
     const glyphs = show.glyphs?.() ?? null;
     if (!glyphs) {
-      this.#leave(core(show.from, show.to), 0);
+      this.#leave(core(show.from, show.to), 0, this.#areas);
       return;
     }
     this.#allowance.budget.objects -= glyphs.length * areas.length;
@@ -177,7 +190,7 @@ class Remover {
     for (const glyph of glyphs) {
       const place = boundsOf(matrix, [glyph.from, low, glyph.to, high]);
       if (removable && areas.some((area) => covers(area, place, slack))) gone.add(glyph);
-      else if (!glyph.blank) this.#leave(core(glyph.from, glyph.to), 0);
+      else if (!glyph.blank) this.#leave(core(glyph.from, glyph.to), 0, this.#areas);
     }
     if (gone.size === 0) return;
     this.#replace(show.operation, withoutGlyphs(show, glyphs, gone));

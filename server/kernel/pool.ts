@@ -61,6 +61,8 @@ type Kind<Threads extends "parsing" | "sealing"> = {
 
 const kinds: { [N in keyof ParsingTasks]: Kind<"parsing"> } & { [N in keyof SealingTasks]: Kind<"sealing"> } = {
   inspect: { threads: "parsing", lane: "uploads", timeout: 15_000 },
+  propose: { threads: "parsing", lane: "uploads", timeout: 20_000 },
+  takeProposals: { threads: "parsing", lane: "uploads", timeout: 60_000 },
   readPicture: { threads: "parsing", lane: "pictures", timeout: 30_000 },
   stamp: { threads: "parsing", lane: "own", timeout: 60_000 },
   fit: { threads: "parsing", lane: "uploads", timeout: 10_000 },

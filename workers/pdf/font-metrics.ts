@@ -1,4 +1,5 @@
 /** How much room the glyphs of a font take (ISO 32000-1 §9.2.4, §9.7.4.3), as far as it is certain. */
+import { type FontText, fontText } from "./font-text.ts";
 import { type ObjectSource, PdfDict, PdfError, type PdfObject, type PdfStream } from "./objects.ts";
 import type { Budget } from "./parser.ts";
 import { standardWidths } from "./standard-widths.ts";
@@ -15,6 +16,8 @@ export type FontMetrics = {
   outline: boolean;
   /** A character that shows nothing. */
   blank: (code: number) => boolean;
+  /** What a character reads as; empty when that is not known. */
+  text: FontText;
 };
 
 /** A source that can also undo the filters of streams. */
@@ -31,10 +34,17 @@ export const UNKNOWN_FONT: FontMetrics = {
   descent: -0.4,
   outline: false,
   blank: () => false,
+  text: () => "",
 };
 
 /** Reads a font dictionary. What is missing or beyond this reader yields null widths, never a guess. */
 export function fontMetrics(source: DecodingSource, font: PdfDict, budget: Budget): FontMetrics {
+  return { ...measuresOf(source, font, budget), text: fontText(source, font) };
+}
+
+type Measures = Omit<FontMetrics, "text">;
+
+function measuresOf(source: DecodingSource, font: PdfDict, budget: Budget): Measures {
   switch (source.name(font.get("Subtype"))) {
     case "Type1":
     case "MMType1":
@@ -49,7 +59,7 @@ export function fontMetrics(source: DecodingSource, font: PdfDict, budget: Budge
   }
 }
 
-function simple(source: DecodingSource, font: PdfDict, budget: Budget): FontMetrics {
+function simple(source: DecodingSource, font: PdfDict, budget: Budget): Measures {
   const descriptor = source.dict(font.get("FontDescriptor"));
   const widths = listedWidths(source, font, budget) ?? standard(source, font);
   const missing = source.number(descriptor?.get("MissingWidth"));
@@ -83,7 +93,7 @@ function standard(source: ObjectSource, font: PdfDict): Map<number, number> | nu
 }
 
 /** Only Identity-H: the code is two bytes and is the CID (§9.7.5.2). Vertical writing and other CMaps stay unknown. */
-function composite(source: DecodingSource, font: PdfDict, budget: Budget): FontMetrics {
+function composite(source: DecodingSource, font: PdfDict, budget: Budget): Measures {
   const descendant = source.dict(source.array(font.get("DescendantFonts"))?.[0]);
   if (source.name(font.get("Encoding")) !== "Identity-H" || !descendant) return UNKNOWN_FONT;
   const widths = cidWidths(source, descendant, budget);

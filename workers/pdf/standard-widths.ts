@@ -28,6 +28,24 @@ const WIDTHS = new Map([
     "250 389 555 500 500 833 778 278 333 333 500 570 250 333 250 278 500 500 500 500 500 500 500 500 500 500 333 333 570 570 570 500 832 667 667 667 722 667 667 722 778 389 500 667 611 889 722 722 611 722 667 556 611 722 667 889 667 611 611 333 278 333 570 500 333 500 500 444 500 444 333 500 556 278 278 500 278 778 556 500 500 500 389 389 278 556 444 667 500 444 389 348 220 348 570 389 500 500 500 500 220 500 333 747 266 500 606 333 747 333 400 570 300 300 333 576 500 250 333 300 300 500 750 750 750 500 667 667 667 667 667 667 944 667 667 667 667 667 389 389 389 389 722 722 722 722 722 722 722 570 722 722 722 722 722 611 611 500 500 500 500 500 500 500 722 444 444 444 444 444 278 278 278 278 500 556 500 500 500 500 500 570 500 556 556 556 556 444 500 444",
   ],
 ]);
+/** The same of WinAnsiEncoding's typographic marks: Euro, ellipsis, four quotation marks, bullet, en dash, em dash. */
+const MARKS: Readonly<Record<string, string>> = {
+  Helvetica: "556 1000 222 222 333 333 350 556 1000",
+  "Helvetica-Bold": "556 1000 278 278 500 500 350 556 1000",
+  "Times-Roman": "500 1000 333 333 444 444 350 500 1000",
+  "Times-Bold": "500 1000 333 333 500 500 350 500 1000",
+  "Times-Italic": "500 889 333 333 556 556 350 500 889",
+  "Times-BoldItalic": "500 1000 333 333 500 500 350 500 1000",
+};
+const MARK_CODES = [0x80, 0x85, 0x91, 0x92, 0x93, 0x94, 0x95, 0x96, 0x97];
+/** Of ZapfDingbats, by code: the squares, of which forms use the empty ones. */
+const SQUARES: ReadonlyMap<number, number> = new Map([
+  [0x6e, 761],
+  [0x6f, 762],
+  [0x70, 762],
+  [0x71, 759],
+  [0x72, 759],
+]);
 const SAME_AS: Readonly<Record<string, string>> = {
   "Helvetica-Oblique": "Helvetica",
   "Helvetica-BoldOblique": "Helvetica-Bold",
@@ -35,10 +53,14 @@ const SAME_AS: Readonly<Record<string, string>> = {
 
 /** Widths by character code for a standard font, null for any other; codes that encodings disagree on are left out. */
 export function standardWidths(baseFont: string, encoding: string | null): Map<number, number> | null {
+  if (baseFont === "ZapfDingbats") return new Map(SQUARES);
   const courier = /^Courier(-Bold|-Oblique|-BoldOblique)?$/.test(baseFont);
   const widths = courier ? null : WIDTHS.get(SAME_AS[baseFont] ?? baseFont)?.split(" ");
   if (!courier && !widths) return null;
   const result = new Map<number, number>();
+  const marks = courier ? [] : MARKS[SAME_AS[baseFont] ?? baseFont]?.split(" ");
+  if (encoding === "WinAnsiEncoding")
+    for (const [index, code] of MARK_CODES.entries()) result.set(code, Number(marks?.[index] ?? 600));
   for (let code = 32, index = 0; code <= 255; code++) {
     if (code > 126 && code < 161) continue;
     const width = widths ? Number(widths[index]) : 600;

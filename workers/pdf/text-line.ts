@@ -17,6 +17,7 @@ export type Glyph = {
   part: number;
   at: number;
   bytes: number;
+  code: number;
   from: number;
   to: number;
   blank: boolean;
@@ -69,7 +70,7 @@ export function glyphsOf(state: TextState, parts: Parts, pen: number): Glyph[] {
       const spacing = spacingOf(state, code, step);
       const to = pen + width * size * scale;
       const adjustment = -1000 * (width + spacing / size);
-      glyphs.push({ part, at, bytes: step, from: pen, to, blank: font.blank(code), adjustment });
+      glyphs.push({ part, at, bytes: step, code, from: pen, to, blank: font.blank(code), adjustment });
       pen = to + spacing * scale;
     }
   }

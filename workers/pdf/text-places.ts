@@ -15,6 +15,9 @@ export type Matrix = readonly [number, number, number, number, number, number];
 export type Show = {
   operation: Operation;
   parts: Parts;
+  font: FontMetrics;
+  /** In text space. */
+  size: number;
   matrix: Matrix;
   from: number;
   to: number;
@@ -35,6 +38,8 @@ type Visitor = {
   form: (operation: Operation, matrix: Matrix, box: readonly number[] | null, depth: number) => boolean;
   /** BMC, BDC (with a property list that is a resource) and EMC. */
   marked: (operation: Operation, properties: PdfDict | null, depth: number) => void;
+  /** Every operation, after what it changes, with the matrix that it works under. */
+  operation?: (operation: Operation, matrix: Matrix, depth: number) => void;
 };
 
 /** What may still be spent on walks that share it; see `Budget`. `decode` is in bytes. */
@@ -125,6 +130,7 @@ class Run {
     for (const operation of operations) {
       this.#spend(1);
       this.#handlers.get(operation.operator)?.(operation);
+      this.#in.visitor.operation?.(operation, this.#state.matrix, this.#depth);
     }
   }
 
@@ -239,7 +245,7 @@ class Run {
     const matrix = multiply(this.#line, state.matrix);
     // Modes above 3 add the glyphs to the clipping path (§9.3.6).
     const removable = certain && font.outline && [0, 1, 2, 3].includes(mode);
-    const show = { operation, parts, matrix, ...place, glyphs: certain ? glyphs : null, removable };
+    const show = { operation, parts, font, size, matrix, ...place, glyphs: certain ? glyphs : null, removable };
     this.#in.visitor.show(show, this.#depth);
   }
 
