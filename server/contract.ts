@@ -7,6 +7,7 @@ import { endpoints as organization } from "./features/organization/contract.ts";
 import { endpoints as retention } from "./features/retention/contract.ts";
 import { endpoints as signIn } from "./features/sign-in/contract.ts";
 import { endpoints as signing } from "./features/signing/contract.ts";
+import { savedSignatureEndpoints } from "./features/signing/saved-signature-contract.ts";
 import { endpoints as templates } from "./features/templates/contract.ts";
 import { endpoints as viewers } from "./features/viewers/contract.ts";
 import { endpoints as webhooks } from "./features/webhooks/contract.ts";
@@ -17,6 +18,7 @@ export const endpoints: readonly EndpointSpec[] = [
   ...templates,
   ...envelopes,
   ...signing,
+  ...savedSignatureEndpoints,
   ...viewers,
   ...webhooks,
   ...organization,

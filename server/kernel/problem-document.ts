@@ -1,6 +1,7 @@
+import type { ProblemWords } from "../../locales/problem-words.ts";
 import type { AppError } from "./errors.ts";
 import { type Problem, problemKinds } from "./problem.ts";
-import { inLanguage, isKnownIn, type ProblemWords } from "./problem-words.ts";
+import { inLanguage, isKnownIn } from "./problem-words.ts";
 
 export type About = {
   baseUrl: string;

@@ -44,6 +44,9 @@ import * as consentTexts from "./0065-consent-texts.ts";
 import * as jobSubjects from "./0066-job-subjects.ts";
 import * as jobLanes from "./0067-job-lanes.ts";
 import * as webhooks from "./0068-webhooks.ts";
+import * as fieldBoxes from "./0070-field-boxes.ts";
+import * as listedTemplates from "./0071-listed-templates.ts";
+import * as savedSignatures from "./0072-saved-signatures.ts";
 
 /** Every step of the schema in its order. Named one by one, so that a bundle holds them all; a step that was released never changes. */
 export const migrations: readonly Migration[] = [
@@ -92,4 +95,7 @@ export const migrations: readonly Migration[] = [
   { name: "0066-job-subjects", up: jobSubjects.up },
   { name: "0067-job-lanes", up: jobLanes.up },
   { name: "0068-webhooks", up: webhooks.up },
+  { name: "0070-field-boxes", up: fieldBoxes.up },
+  { name: "0071-listed-templates", up: listedTemplates.up },
+  { name: "0072-saved-signatures", up: savedSignatures.up },
 ];

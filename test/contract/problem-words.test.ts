@@ -1,11 +1,12 @@
 import { isLiteralElement, parse } from "@formatjs/icu-messageformat-parser";
 import { describe, expect, it } from "vitest";
+import { openProblemWords } from "../../locales/problem-words.ts";
 import { locales } from "../../locales/read.ts";
 import { messageAt, messagesIn } from "../../locales/translate.ts";
 import { AppError, invalid } from "../../server/kernel/errors.ts";
 import { problemKinds } from "../../server/kernel/problem.ts";
 import { languageOf } from "../../server/kernel/problem-document.ts";
-import { inLanguage, isKnownIn, openProblemWords } from "../../server/kernel/problem-words.ts";
+import { inLanguage, isKnownIn } from "../../server/kernel/problem-words.ts";
 import { problemSentences, sources } from "./problem-sentences.ts";
 
 /** Whatever an error says, it says in German, too: who adds a sentence adds it to `locales/en/problems.json` and `locales/de/problems.json`. */

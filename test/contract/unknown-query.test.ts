@@ -108,6 +108,7 @@ it("looks at all of them but for single things that are not there", async () => 
     if (status === 404) missing.push(name);
   }
   expect(missing).toEqual([
+    "GET /v1/templates/{id}/files/{file}/proposals",
     "GET /v1/envelopes/{id}/attachments/{attachment}",
     "PATCH /auth/organization/members/{id}",
     "DELETE /auth/organization/members/{id}",

@@ -11,6 +11,7 @@ import { listAdminActs } from "../../server/features/identity/admin-audit.ts";
 import { sendMail } from "../../server/features/mail/jobs.ts";
 import { listEarlierQueued, listMails, wipeContents } from "../../server/features/mail/store.ts";
 import * as retention from "../../server/features/retention/store.ts";
+import * as templates from "../../server/features/templates/store.ts";
 import * as webhooks from "../../server/features/webhooks/store.ts";
 import { openDatabase, type Tables, type Tx } from "../../server/kernel/db.ts";
 import { claimDue, findLive, nextDue, nextInLanes } from "../../server/kernel/job-store.ts";
@@ -94,6 +95,12 @@ const questions: Question[] = [
   ["what the plan counts", "envelopes_completed", (tx) => countCompleted(tx, "org", at).catch(() => 0)],
   ["a certificate by its hash", "audit_entries_by_certificate", (tx) => findCertificateEntry(tx, "0".repeat(64))],
   ["one that no entry names", "envelopes_by_certificate", (tx) => findSealEntryOf(tx, "0".repeat(64))],
+  [
+    "listed templates",
+    "templates_listed (organization=? AND listed=?)",
+    (tx) => templates.listTemplates(tx, "org", { limit: 50, after: null, q: undefined }),
+  ],
+  ["templates to be deleted", "templates_unlisted", (tx) => templates.deleteUnlistedBefore(tx, at)],
   ["lanes with work", "jobs_by_lane (status=? AND queue=?", (tx) => nextInLanes(tx, "webhooks")],
   [
     "due work of a lane",

@@ -1,12 +1,6 @@
 import { type ProblemError, pointer } from "../../kernel/problem.ts";
 import type { Field, Role, VariableValue, Warning } from "../templates/contract.ts";
-import {
-  checkFieldInput,
-  checkVariables,
-  type PublishedVersion,
-  placedFields,
-  rolesWithoutSignature,
-} from "../templates/service.ts";
+import { checkFieldInput, checkVariables, type PublishedVersion, rolesWithoutSignature } from "../templates/service.ts";
 import type { CreateEnvelope, RecipientInput } from "./contract.ts";
 
 /** What the schema of CreateEnvelope cannot say. Pure: each check answers with all errors that it finds. */
@@ -152,7 +146,7 @@ const neverPrefilled: ReadonlySet<Field["type"]> = new Set([
 ]);
 
 function checkPrefilled(values: CreateEnvelope["values"], version: PublishedVersion): ProblemError[] {
-  const fields = placedFields(version);
+  const fields = version.fields;
   return Object.entries(values).flatMap(([role, given]): ProblemError[] => {
     if (!version.roles.some(({ name }) => name === role)) {
       return [

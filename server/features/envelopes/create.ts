@@ -11,7 +11,7 @@ import {
   markTemplateUsed,
   NoSuchVersion,
   type PublishedVersion,
-  placedFields,
+  placeFields,
   publishedVersion,
   uploadWarnings,
 } from "../templates/service.ts";
@@ -22,7 +22,6 @@ import { expireEnvelope, renderEnvelope } from "./jobs.ts";
 import { insertPeople } from "./people-store.ts";
 import { planRefusal, plans } from "./plan.ts";
 import { presentEnvelope } from "./present.ts";
-import { renderDocument } from "./render.ts";
 import { type Creation, personOf, rowsOf } from "./rows.ts";
 import {
   countCompleted,
@@ -95,8 +94,7 @@ export async function dryRun(deps: Deps, creation: Creation): Promise<EnvelopeDr
   const { version, checked } = await prepare(deps, creation);
   const { input, testMode } = creation;
   const locale = input.locale ?? version.settings.locale;
-  const drawn = await renderDocument(deps, {
-    version,
+  const drawn = await version.render(deps, {
     variables: checked.variables,
     locale,
     testMode,
@@ -108,7 +106,7 @@ export async function dryRun(deps: Deps, creation: Creation): Promise<EnvelopeDr
       errors: [{ pointer: "#", code: "conflict", detail: drawn.error.message }],
     });
   }
-  const fields = placedFields(version);
+  const fields = placeFields(version.fields, drawn.value.boxes);
   const people = checked.assignments.map(personOf);
   const unreadable = await textWarnings(deps, fields, people, input.values, locale);
   return {

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { endpoint } from "../../kernel/endpoint.ts";
-import { Cursor, limitOf, QueryText, Ts } from "../../kernel/wire.ts";
+import { Cursor, limitOf, QueryBoolean, QueryText, Ts } from "../../kernel/wire.ts";
 import { heldReasons, mailStatuses } from "../mail/contract.ts";
 import { Envelope } from "./envelope-contract.ts";
 
@@ -63,6 +63,25 @@ export const listTestMails = endpoint({
   published: false,
 });
 
+export const Contact = z.object({ name: z.string().nullable(), email: z.string() });
+export type Contact = z.infer<typeof Contact>;
+
+export const listContacts = endpoint({
+  method: "GET",
+  path: "/auth/contacts",
+  id: "listContacts",
+  tag,
+  summary: "People of earlier envelopes of one mode, for completing names and addresses: at most ten, the newest first",
+  credential: "dashboard",
+  permission: "envelope:read",
+  query: z.object({
+    q: QueryText(200).optional().meta({ description: "Part of the name or the address" }),
+    testMode: QueryBoolean.optional(),
+  }),
+  responses: { 200: { kind: "json", schema: z.object({ data: z.array(Contact) }) } },
+  published: false,
+});
+
 export const retryEnvelope = endpoint({
   method: "POST",
   path: "/auth/envelopes/{id}/retry",
@@ -77,4 +96,4 @@ export const retryEnvelope = endpoint({
   published: false,
 });
 
-export const endpoints = [streamChanges, listTestMails, retryEnvelope];
+export const endpoints = [streamChanges, listTestMails, listContacts, retryEnvelope];

@@ -1,6 +1,7 @@
 import { bind } from "../../kernel/binding.ts";
 import { uploadWarnings } from "../templates/service.ts";
 import { followChanges } from "./changes.ts";
+import { contactsLike } from "./contacts.ts";
 import * as contract from "./dashboard-contract.ts";
 import { presentWithValues } from "./present.ts";
 import { retryEnvelope } from "./retry.ts";
@@ -16,6 +17,13 @@ export const bindings = [
   bind(contract.listTestMails)({
     async handle(deps, { caller, query }) {
       return { status: 200, body: await listTestMails(deps, caller.organization, query) };
+    },
+  }),
+  bind(contract.listContacts)({
+    async handle(deps, { caller, query }) {
+      const { q, testMode = false } = query;
+      const data = await contactsLike(deps.db.read, { organization: caller.organization, testMode, q });
+      return { status: 200, body: { data } };
     },
   }),
   bind(contract.retryEnvelope)({

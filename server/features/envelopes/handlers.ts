@@ -6,7 +6,6 @@ import { noteDeliveryError } from "../mail/jobs.ts";
 import { showingDelay } from "./delay.ts";
 import { expireEnvelope, renderEnvelope } from "./jobs.ts";
 import { loadEnvelope, markExpired, markRendered, markRenderFailed } from "./progress.ts";
-import { renderDocument } from "./render.ts";
 import { versionOf } from "./service.ts";
 import { inProgress, isOverdue } from "./state.ts";
 import { markUndelivered } from "./undelivered.ts";
@@ -45,14 +44,15 @@ async function render(deps: Deps, id: string, signal: AbortSignal): Promise<Comm
   const record = await loadEnvelope(deps.db.read, id);
   if (record?.envelope.status !== "rendering") return undefined;
   const { envelope } = record;
-  const drawn = await renderDocument(deps, {
-    version: await versionOf(deps, deps.db.read, envelope),
+  const version = await versionOf(deps, deps.db.read, envelope);
+  const rendering = version.render(deps, {
     variables: JSON.parse(envelope.variables),
     locale: envelope.locale,
     testMode: envelope.test_mode === 1,
     at: envelope.created_at,
     signal,
-  }).catch((error: unknown) => {
+  });
+  const drawn = await rendering.catch((error: unknown) => {
     if (error instanceof PoolBusy) throw new RetryLater(error.message, 500);
     throw error;
   });
@@ -61,6 +61,6 @@ async function render(deps: Deps, id: string, signal: AbortSignal): Promise<Comm
     return (tx) => markRenderFailed(tx, deps, { envelope: id, code, message });
   }
   const { sha256, size } = await deps.blobs.put(drawn.value.parts);
-  const { pageCount } = drawn.value;
-  return (tx) => markRendered(tx, deps, { envelope: id, sha256, size, pageCount });
+  const { pageCount, boxes } = drawn.value;
+  return (tx) => markRendered(tx, deps, { envelope: id, sha256, size, pageCount, boxes });
 }

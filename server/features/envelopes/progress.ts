@@ -4,6 +4,7 @@ import type { Reader, Tx } from "../../kernel/db.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { notFound } from "../../kernel/errors.ts";
 import { type Actor, systemActor } from "../../kernel/wire.ts";
+import { type FieldBoxes, storedBoxes } from "../templates/service.ts";
 import { appendAudit, draftEntries, storeEntries } from "./audit.ts";
 import { chainEndOf } from "./audit-store.ts";
 import type { AuditDraft } from "./chain.ts";
@@ -137,7 +138,7 @@ export async function storeRevision(
   revision: { envelope: string; number: number; sha256: string; size: number; recipient: string },
 ): Promise<void> {
   const { envelope, number, sha256 } = revision;
-  if (!(await insertRevision(tx, { ...revision, created_at: deps.clock.ts() }))) {
+  if (!(await insertRevision(tx, { ...revision, created_at: deps.clock.ts(), field_boxes: null }))) {
     const known = (await readEnvelope(tx, envelope))?.revisions.find((one) => one.number === number);
     if (known?.sha256 !== sha256) throw new Error(`revision ${number} of ${envelope} was drawn differently before`);
     return;
@@ -157,9 +158,9 @@ export async function storeRevision(
 export async function markRendered(
   tx: Tx,
   deps: Deps,
-  rendered: { envelope: string; sha256: string; size: number; pageCount: number },
+  rendered: { envelope: string; sha256: string; size: number; pageCount: number; boxes: FieldBoxes },
 ): Promise<void> {
-  const { envelope, sha256, size, pageCount } = rendered;
+  const { envelope, sha256, size, pageCount, boxes } = rendered;
   const outcome = await tryMove(
     tx,
     deps,
@@ -172,7 +173,15 @@ export async function markRendered(
     },
   );
   if ("refused" in outcome) return;
-  await insertRevision(tx, { envelope, number: 0, sha256, size, recipient: null, created_at: deps.clock.ts() });
+  await insertRevision(tx, {
+    envelope,
+    number: 0,
+    sha256,
+    size,
+    recipient: null,
+    created_at: deps.clock.ts(),
+    field_boxes: storedBoxes(boxes),
+  });
 }
 
 /** The document cannot be drawn: the envelope is voided by the system and its sender is told. */

@@ -3,11 +3,12 @@ import type { Reader } from "../../kernel/db.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import type { StoredContent } from "../../kernel/endpoint.ts";
 import { AppError } from "../../kernel/errors.ts";
-import { type PublishedVersion, publishedVersion } from "../templates/service.ts";
+import type { PlacedField } from "../templates/contract.ts";
+import { type PublishedVersion, placeFields, publishedVersion, readBoxes } from "../templates/service.ts";
 import { auditTrail } from "./audit.ts";
 import type { DocumentVersion, Envelope, ListEnvelopesQuery } from "./contract.ts";
 import { presentListed } from "./present.ts";
-import { type OwnedEnvelope, type Owner, readEnvelopes } from "./store.ts";
+import { type OwnedEnvelope, type Owner, readEnvelopes, readFieldBoxes } from "./store.ts";
 import type { EnvelopeRow } from "./tables.ts";
 
 export { type By, markResent } from "./actions.ts";
@@ -47,6 +48,21 @@ export { allViewersOf, markInvited, markSeen, type ViewerRow, viewerOf, type Wat
 /** The template version that the envelope was made from. */
 export function versionOf(deps: Deps, reader: Reader, envelope: EnvelopeRow): Promise<PublishedVersion> {
   return publishedVersion(deps, reader, envelope.organization, envelope.template, envelope.template_version);
+}
+
+/**
+ * The fields that the envelope's document has, each where it lies. Envelopes rendered before boxes were stored are overlays,
+ * whose version knows them.
+ */
+export async function fieldsOf(
+  reader: Reader,
+  envelope: EnvelopeRow,
+  version: PublishedVersion,
+): Promise<PlacedField[]> {
+  const stored = await readFieldBoxes(reader, envelope.id);
+  const boxes = stored === null ? version.fixedBoxes : readBoxes(stored);
+  if (boxes === null) throw new Error(`it is not known where the fields of ${envelope.id} lie`);
+  return placeFields(version.fields, boxes);
 }
 
 /** One page, newest first. @throws AppError validation-failed for a cursor that is not ours */

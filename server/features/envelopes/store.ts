@@ -5,7 +5,7 @@ import { jsonArrayFrom, type Reader, type Tx } from "../../kernel/db.ts";
 import { unindexed } from "../../kernel/trigrams.ts";
 import type { EnvelopeStatus, SealStatus } from "./contract.ts";
 import { isMeant, lookUp } from "./search.ts";
-import type { CarbonCopyRow, EnvelopeRow, RecipientRow, RevisionRow, ViewerRow } from "./tables.ts";
+import type { CarbonCopyRow, EnvelopeRow, RecipientRow, Revision, RevisionRow, ViewerRow } from "./tables.ts";
 
 /** An envelope with everything that belongs to it, read in one statement; lists are in their order. */
 export type EnvelopeRecord = {
@@ -14,7 +14,7 @@ export type EnvelopeRecord = {
   cc: CarbonCopyRow[];
   /** Without the revoked ones. */
   viewers: ViewerRow[];
-  revisions: RevisionRow[];
+  revisions: Revision[];
 };
 
 /** Who asks: an API key sees its own mode, a dashboard session (`testMode` null) both. */
@@ -126,7 +126,7 @@ function whole(reader: Reader) {
 
 type ListedRow = EnvelopeRow & { recipients: RecipientRow[]; cc: CarbonCopyRow[] };
 type WatchedRow = ListedRow & { viewers: ViewerRow[] };
-type WholeRow = WatchedRow & { revisions: RevisionRow[] };
+type WholeRow = WatchedRow & { revisions: Revision[] };
 
 // Built once: composing a statement of this size for every request costs more than running it.
 let byId: CompiledQuery<WholeRow> | undefined;
@@ -308,6 +308,17 @@ export async function updateAnchor(tx: Tx, id: string, sequence: number): Promis
     .where("id", "=", id)
     .where("anchor_sequence", "is", null)
     .execute();
+}
+
+/** Where the fields of an envelope's document lie, as stored; null when nothing was stored. */
+export async function readFieldBoxes(reader: Reader, envelope: string): Promise<string | null> {
+  const row = await reader
+    .selectFrom("revisions")
+    .select("field_boxes")
+    .where("envelope", "=", envelope)
+    .where("number", "=", 0)
+    .executeTakeFirst();
+  return row?.field_boxes ?? null;
 }
 
 /** @returns false when the revision was there already, with these bytes or others */

@@ -141,7 +141,11 @@ export type RevisionRow = {
   size: number;
   recipient: string | null;
   created_at: Ts;
+  /** Of revision 0: where its fields lie, as `storedBoxes` writes it. null in revisions from before these were stored. */
+  field_boxes: string | null;
 };
+
+export type Revision = Omit<RevisionRow, "field_boxes">;
 
 /** Which row of the index of texts is of which envelope; both are kept by triggers. */
 export type NumberRow = { number: number; id: string };

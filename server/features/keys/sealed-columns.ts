@@ -40,6 +40,12 @@ export const sealedColumns: readonly SealedColumn[] = [
     key: ["organization", "caller", "key"],
     context: (row) => `idempotency:${of(row, "key")}`,
   },
+  {
+    table: "saved_signatures",
+    column: "content",
+    key: ["user"],
+    context: (row) => `saved_signatures.content:${of(row, "user")}`,
+  },
   { table: "acme", column: "secrets", key: ["id"], context: (row) => `acme.secrets:${of(row, "id")}` },
   {
     table: "webhook_endpoints",

@@ -6,9 +6,8 @@ import { AppError, invalid, notFound } from "../../kernel/errors.ts";
 import { newId } from "../../kernel/ids.ts";
 import { enqueue } from "../../kernel/jobs.ts";
 import type { RequestInfo } from "../../kernel/request.ts";
-import { appendAudit, type OwnedEnvelope, requireDocuments, versionOf } from "../envelopes/service.ts";
+import { appendAudit, fieldsOf, type OwnedEnvelope, requireDocuments, versionOf } from "../envelopes/service.ts";
 import { type AttachmentType, attachmentTypes, type PlacedField } from "../templates/contract.ts";
-import { placedFields } from "../templates/service.ts";
 import { type Attachment, maxAttachmentBytes, maxAttachmentsBytes } from "./contract.ts";
 import { purgeAttachment } from "./jobs.ts";
 import { checkPicture, sniff } from "./pictures.ts";
@@ -40,7 +39,7 @@ export async function addAttachment(
   requireVerified(signer);
   requireTurn(signer, deps.clock.ts());
   const version = await versionOf(deps, deps.db.read, signer.record.envelope);
-  const field = placedFields(version).find(
+  const field = (await fieldsOf(deps.db.read, signer.record.envelope, version)).find(
     ({ id, role }) => id === body.fields.field && role === signer.recipient.role,
   );
   if (field?.type !== "attachment" && field?.type !== "image") {

@@ -4,9 +4,10 @@ import { endpoints } from "./contract.ts";
 import { handlers } from "./handlers.ts";
 import { signingMailOutlived } from "./outlived.ts";
 import { bindings } from "./routes.ts";
+import { savedSignatureEndpoints } from "./saved-signature-contract.ts";
 
 export const feature: Feature = {
-  endpoints,
+  endpoints: [...endpoints, ...savedSignatureEndpoints],
   handlers: () => bindings,
   jobs: ({ deps }) => handlers(deps),
   credentials: ({ deps }) => ({

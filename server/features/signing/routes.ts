@@ -12,11 +12,28 @@ import { mintSession } from "./mint.ts";
 import { sendCode, verifyCode } from "./otp.ts";
 import { reassign } from "./reassign.ts";
 import { resend } from "./resend.ts";
+import * as saved from "./saved-signature.ts";
+import * as savedContract from "./saved-signature-contract.ts";
 import { signingDocument, signingView } from "./session.ts";
 import { submit } from "./submit.ts";
 import { fitTexts } from "./text-fit.ts";
 
 export const bindings: Binding[] = [
+  bind(savedContract.getSavedSignature)({
+    handle: async (deps, { caller }) => ({ status: 200, body: await saved.savedSignature(deps, caller.user) }),
+  }),
+  bind(savedContract.saveSignature)({
+    handle: async (deps, { caller, body, request }) => ({
+      status: 200,
+      body: await saved.saveSignature(deps, caller.user, body, request),
+    }),
+  }),
+  bind(savedContract.deleteSavedSignature)({
+    async handle(deps, { caller }) {
+      await saved.deleteSavedSignature(deps, caller.user);
+      return { status: 204 };
+    },
+  }),
   bind(contract.createSigningSession)({
     load: (deps, { caller, params }) => ownedEnvelope(deps, params.id, caller),
     handle: async (deps, { caller, body, request }, record) => ({

@@ -6,9 +6,9 @@ import type { Reader } from "../../kernel/db.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { ownMember, recordOf } from "../../kernel/record.ts";
 import { FieldValue } from "../envelopes/contract.ts";
-import { loadEnvelope, storeRevision, versionOf } from "../envelopes/service.ts";
+import { fieldsOf, loadEnvelope, storeRevision, versionOf } from "../envelopes/service.ts";
 import type { AttachmentType, PlacedField } from "../templates/contract.ts";
-import { type DrawnValue, fieldDrawings, placedFields } from "../templates/service.ts";
+import { type DrawnValue, fieldDrawings } from "../templates/service.ts";
 import { type AcceptedConsent, builtInConsent, consentHash } from "./consent.ts";
 import { StoredSignature } from "./signatures.ts";
 import { newestRevision } from "./signer.ts";
@@ -126,10 +126,11 @@ export async function ensureRevisions(deps: Deps, envelope: string): Promise<voi
   let newest = record && newestRevision(record.revisions);
   if (!record || !newest) return;
   const version = await versionOf(deps, deps.db.read, record.envelope);
+  const allFields = await fieldsOf(deps.db.read, record.envelope, version);
   for (const row of submissions) {
     if (row.number <= newest.number) continue;
     const role = record.recipients.find(({ id }) => id === row.recipient)?.role;
-    const fields = placedFields(version).filter((field) => field.role === role);
+    const fields = allFields.filter((field) => field.role === role);
     const drawings = fieldDrawings(fields, await drawnValues(deps, row, fields), { locale: record.envelope.locale });
     const pdf = await deps.blobs.get(newest.sha256);
     const drawn = await deps.pool.run("stamp", { pdf, drawings, watermark: null, at: row.at });

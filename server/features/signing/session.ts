@@ -6,6 +6,7 @@ import type { RequestInfo } from "../../kernel/request.ts";
 import { maskEmail } from "../../kernel/wire.ts";
 import {
   actorOf,
+  fieldsOf,
   filenameOf,
   markViewed,
   requireDocuments,
@@ -13,7 +14,7 @@ import {
   versionOf,
 } from "../envelopes/service.ts";
 import { organizationById } from "../identity/service.ts";
-import { type PublishedVersion, placedFields } from "../templates/service.ts";
+import type { PlacedField } from "../templates/contract.ts";
 import { consentFor } from "./consent.ts";
 import { type SigningField, type SigningView, signatureFonts } from "./contract.ts";
 import { finishedValues, initialValue, isReadOnly, prefilledOf, presentField } from "./fields.ts";
@@ -79,7 +80,7 @@ async function present(deps: Deps, signer: Signer): Promise<SigningView> {
       document === undefined
         ? null
         : { url: "/v1/signing/document", sha256: document, pageCount: version.pageCount, pages: version.pages },
-    fields: open ? fieldsFor(signer, version, state === "ready") : [],
+    fields: open ? presentFields(signer, await fieldsOf(deps.db.read, envelope, version), state === "ready") : [],
     signature: { methods: version.settings.signatureMethods, fonts: [...signatureFonts] },
     attachments: attachments.map(presentAttachment),
     consent: consentFor(version.settings, localeOf(envelope, recipient)),
@@ -91,10 +92,14 @@ async function present(deps: Deps, signer: Signer): Promise<SigningView> {
 }
 
 /** The fields of this recipient, and what others who finished have filled in. */
-function fieldsFor({ record, recipient }: Signer, version: PublishedVersion, editing: boolean): SigningField[] {
+function presentFields(
+  { record, recipient }: Signer,
+  fields: readonly PlacedField[],
+  editing: boolean,
+): SigningField[] {
   const prefilled = prefilledOf(record.envelope, recipient.role);
   const finished = new Map(record.recipients.map((one) => [one.role, finishedValues(one)]));
-  return placedFields(version).flatMap((field): SigningField[] => {
+  return fields.flatMap((field): SigningField[] => {
     const values = finished.get(field.role);
     if (field.role === recipient.role && editing) {
       return [presentField(field, initialValue(field, recipient, prefilled), !isReadOnly(field))];

@@ -1,6 +1,14 @@
 import type { Ts } from "../../kernel/clock.ts";
 import type { Reader, Tx } from "../../kernel/db.ts";
-import type { AttachmentRow, ConsentTextRow, ReassignmentRow, SessionRow, SubmissionRow, TokenRow } from "./tables.ts";
+import type {
+  AttachmentRow,
+  ConsentTextRow,
+  ReassignmentRow,
+  SavedSignatureRow,
+  SessionRow,
+  SubmissionRow,
+  TokenRow,
+} from "./tables.ts";
 
 // Sessions and tokens
 
@@ -244,4 +252,23 @@ export async function listReassignments(reader: Reader, envelope: string): Promi
 /** What the person before was shown says nothing about the one after. */
 export async function forgetServed(tx: Tx, recipient: string): Promise<void> {
   await tx.deleteFrom("signing_served").where("recipient", "=", recipient).execute();
+}
+
+// Saved signatures
+
+export async function findSavedSignature(reader: Reader, user: string): Promise<SavedSignatureRow | undefined> {
+  return await reader.selectFrom("saved_signatures").selectAll().where("user", "=", user).executeTakeFirst();
+}
+
+export async function putSavedSignature(tx: Tx, row: SavedSignatureRow): Promise<void> {
+  const { content, saved_at } = row;
+  await tx
+    .insertInto("saved_signatures")
+    .values(row)
+    .onConflict((conflict) => conflict.column("user").doUpdateSet({ content, saved_at }))
+    .execute();
+}
+
+export async function deleteSavedSignature(tx: Tx, user: string): Promise<void> {
+  await tx.deleteFrom("saved_signatures").where("user", "=", user).execute();
 }

@@ -6,8 +6,7 @@ import type { Deps } from "../../kernel/deps.ts";
 import { AppError, invalid } from "../../kernel/errors.ts";
 import type { ProblemError } from "../../kernel/problem.ts";
 import type { RequestInfo } from "../../kernel/request.ts";
-import { completeRecipient, versionOf } from "../envelopes/service.ts";
-import { placedFields } from "../templates/service.ts";
+import { completeRecipient, fieldsOf, versionOf } from "../envelopes/service.ts";
 import { type AcceptedConsent, acceptedText, builtInConsent, consentFor } from "./consent.ts";
 import type { SigningResult, SubmitSigning } from "./contract.ts";
 import { prefilledOf, valuesOfOthers } from "./fields.ts";
@@ -77,6 +76,7 @@ async function check(
   whileWaiting: AbortSignal,
 ): Promise<{ submission: Submission; consent: Agreed }> {
   const version = await versionOf(deps, deps.db.read, record.envelope);
+  const fields = await fieldsOf(deps.db.read, record.envelope, version);
   const consent = acceptedText(consentFor(version.settings, localeOf(record.envelope, recipient)), input.consent);
   const errors: ProblemError[] = [];
   if (consent === undefined) {
@@ -85,7 +85,7 @@ async function check(
   }
   const read = await readSubmission(
     {
-      fields: placedFields(version),
+      fields,
       recipient,
       prefilled: prefilledOf(record.envelope, recipient.role),
       attachments: await store.listAttachments(deps.db.read, recipient.id),
@@ -95,7 +95,7 @@ async function check(
     input,
   );
   if ("errors" in read) throw invalid([...read.errors, ...errors]);
-  const own = placedFields(version).filter(({ role }) => role === recipient.role);
+  const own = fields.filter(({ role }) => role === recipient.role);
   const values = read.submission.valuesAt(deps.clock.ts(), {});
   errors.push(...(await checkFit(deps, own, values, record.envelope.locale)));
   if (consent === undefined || errors.length > 0) throw invalid(errors);

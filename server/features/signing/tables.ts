@@ -113,6 +113,9 @@ export type ReassignmentRow = {
   at: Ts;
 };
 
+/** `content`: a SignatureInput, encrypted. */
+export type SavedSignatureRow = { user: string; content: string; saved_at: Ts };
+
 declare module "../../kernel/db.ts" {
   interface Tables {
     signing_sessions: SessionRow;
@@ -126,5 +129,6 @@ declare module "../../kernel/db.ts" {
     signing_submissions: SubmissionRow;
     signing_reassignments: ReassignmentRow;
     consent_texts: ConsentTextRow;
+    saved_signatures: SavedSignatureRow;
   }
 }

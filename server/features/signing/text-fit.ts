@@ -6,9 +6,9 @@ import { PoolBusy, TaskCrashed, type TaskOptions, TaskTimeout } from "../../kern
 import { type ProblemError, pointer } from "../../kernel/problem.ts";
 import type { RequestInfo } from "../../kernel/request.ts";
 import type { FieldValue } from "../envelopes/contract.ts";
-import { versionOf } from "../envelopes/service.ts";
+import { fieldsOf, versionOf } from "../envelopes/service.ts";
 import type { FieldInput, PlacedField } from "../templates/contract.ts";
-import { fieldDrawings, placedFields, surelyFits } from "../templates/service.ts";
+import { fieldDrawings, surelyFits } from "../templates/service.ts";
 import type { FitTexts, TextsFitted } from "./contract.ts";
 import { isReadOnly } from "./fields.ts";
 import { loadSigner, requireTurn, requireVerified } from "./signer.ts";
@@ -37,9 +37,9 @@ export async function fitTexts(
   const { ok, resetSeconds } = await deps.limits.take(asksPerSession, caller.session);
   if (!ok) throw new AppError("rate-limited", { retryAfter: resetSeconds });
   const { record, recipient } = signer;
-  const own = placedFields(await versionOf(deps, deps.db.read, record.envelope)).filter(
-    ({ role }) => role === recipient.role,
-  );
+  const version = await versionOf(deps, deps.db.read, record.envelope);
+  const fields = await fieldsOf(deps.db.read, record.envelope, version);
+  const own = fields.filter(({ role }) => role === recipient.role);
   const errors = Object.keys(values)
     .filter((id) => !own.some((field) => field.id === id))
     .map((id): ProblemError => {

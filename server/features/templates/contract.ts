@@ -18,7 +18,7 @@ import {
   Ts,
 } from "../../kernel/wire.ts";
 import { DocumentContent } from "./document-content.ts";
-import { FieldInput, Role } from "./fields.ts";
+import { FieldInput, PlacedField, Role } from "./fields.ts";
 import { textFaults } from "./texts.ts";
 import { Variable, VariableValue } from "./variables.ts";
 import {
@@ -43,12 +43,13 @@ export {
   FieldInput,
   isField,
   OverlayItem,
-  type PlacedField,
+  PlacedField,
   RecipientKind,
   Role,
   rolesWithoutSignature,
   type StaticItem,
-  type TextStyle,
+  TextStyle,
+  textFaces,
   Verification,
   verifications,
 } from "./fields.ts";
@@ -80,6 +81,7 @@ export const Template = z
     latestVersion: z.int().nullable().meta({ description: "null until the first publish" }),
     hasDraft: z.boolean(),
     draftUpdatedAt: Ts.nullable(),
+    listed: z.boolean().meta({ description: "false: made for one envelope, and found by its id alone" }),
     roles: z.array(z.string()).meta({ description: "Role names of the latest version, else of the draft" }),
     inUse: z.boolean().meta({ description: "Ever used by an envelope or a signing link: it cannot be deleted" }),
     createdAt: Ts,
@@ -95,6 +97,9 @@ export const CreateTemplate = z
     mode: TemplateMode.default("overlay"),
     description: Lines(2000).optional(),
     metadata: Metadata.default({}),
+    listed: z.boolean().default(true).meta({
+      description: "false: for one envelope. It is in no list, and deleted when none was made of it within 24 hours",
+    }),
   })
   .meta({ id: "CreateTemplate", example: { name: "Non-disclosure agreement" } });
 export type CreateTemplate = z.infer<typeof CreateTemplate>;
@@ -119,6 +124,23 @@ export const TemplateFile = z
   .meta({ id: "TemplateFile" });
 export type TemplateFile = z.infer<typeof TemplateFile>;
 
+const FieldProposal = z
+  .object({
+    field: PlacedField,
+    source: z
+      .enum(["form", "tag", "line"])
+      .meta({ description: "A form field of the PDF, a tag in its text, or a line or box of the page" }),
+  })
+  .meta({ id: "FieldProposal" });
+export type FieldProposal = z.infer<typeof FieldProposal>;
+export const FieldProposals = z
+  .object({
+    data: z.array(FieldProposal).max(templateLimits.fields),
+    roles: z.array(z.string()).meta({ description: "The role names that the fields use" }),
+  })
+  .meta({ id: "FieldProposals" });
+export type FieldProposals = z.infer<typeof FieldProposals>;
+
 export const SaveTemplateDraft = z
   .strictObject({
     name: templateName.optional().meta({ description: "Renames the template" }),
@@ -129,6 +151,9 @@ export const SaveTemplateDraft = z
       .strictObject({ ...settingsShape, locale: GivenLocale })
       .partial()
       .optional(),
+    listed: z.boolean().optional().meta({
+      description: "Unchanged when absent. true: a template that was made for one envelope is kept, and listed",
+    }),
   })
   .superRefine(({ content, roles, variables, settings }, context) => {
     for (const { path, code, message } of textFaults({ content, roles, variables, settings }))
@@ -225,6 +250,17 @@ export const uploadTemplateFile = endpoint({
   body: { kind: "raw", types: { [pdf]: templateLimits.pdfBytes, [docx]: templateLimits.docxBytes } },
   responses: { 201: json(TemplateFile) },
   errors: ["payload-too-large", "unsupported-media-type", "invalid-document"],
+});
+export const proposeFields = endpoint({
+  ...common,
+  method: "GET",
+  path: "/v1/templates/{id}/files/{file}/proposals",
+  id: "proposeFields",
+  summary: "Propose fields for an uploaded PDF",
+  permission: "template:read",
+  params: z.object({ id: z.string(), file: z.string() }),
+  responses: { 200: json(FieldProposals) },
+  errors: ["render-failed"],
 });
 export const importDocument = endpoint({
   ...common,
@@ -327,6 +363,7 @@ export const endpoints = [
   getTemplate,
   deleteTemplate,
   uploadTemplateFile,
+  proposeFields,
   importDocument,
   saveTemplateDraft,
   publishTemplate,

@@ -10,6 +10,7 @@ import { defaultSettings, isField, type SaveTemplateDraft, type TemplateVersion 
 import { fieldDrawings, staticDrawings } from "./drawings.ts";
 import { drawn } from "./failures.ts";
 import { type Definition, definitionOf, pagesOf, presentDraft, presentVersion, warningsOf } from "./present.ts";
+import { type Base, baseOf } from "./proposals.ts";
 import { publishErrors } from "./publish-checks.ts";
 import * as store from "./store.ts";
 
@@ -54,6 +55,7 @@ export async function saveDraft(
     await store.replaceDraft(tx, row);
     await store.updateTemplate(tx, template.id, {
       ...(input.name === undefined ? {} : { name: input.name, name_search: input.name.toLowerCase() }),
+      ...(input.listed === undefined ? {} : { listed: input.listed ? 1 : 0 }),
       ...(template.latest_version === null ? { roles: roleNames(definition) } : {}),
       updated_at: now,
     });
@@ -129,7 +131,16 @@ export async function publish(
   const file = await fileOf(deps.db.read, template.id, definition);
   const errors = publishErrors(definition, file ? pagesOf(file.pages) : null);
   if (errors.length > 0 || file === undefined) throw invalid(errors);
-  const trial = await drawTrial(deps, definition, file);
+  const now = deps.clock.ts();
+  const base = await baseOf(
+    deps,
+    { content: definition.content, fileSha256: file.sha256, at: now },
+    { pointer: "#/content" },
+  );
+  // Kept as a file of its own, so that no envelope has to do it again.
+  const stored = base.parts.length === 1 ? file : await deps.blobs.put(Buffer.concat(base.parts));
+  const trial = await drawTrial(deps, definition, base);
+  const known = warningsOf(file.warnings).filter(({ code }) => !(base.formTaken && code === "form-fields"));
   return await deps.db.tx(async (tx) => {
     const [present, current] = [
       await store.findDraft(tx, template.id),
@@ -141,15 +152,14 @@ export async function publish(
         detail: "The draft was changed while it was being published. Publish it again.",
       });
     }
-    const now = deps.clock.ts();
     const row: store.TemplateVersionRow = {
       template: template.id,
       version: (current.latest_version ?? 0) + 1,
       ...columnsOf(definition),
-      file_sha256: file.sha256,
+      file_sha256: stored.sha256,
       page_count: file.page_count,
       pages: file.pages,
-      warnings: JSON.stringify([...warningsOf(file.warnings), ...trial]),
+      warnings: JSON.stringify([...known, ...base.warnings, ...trial]),
       content_hash: draft.content_hash,
       created_at: draft.created_at,
       published_at: now,
@@ -166,14 +176,14 @@ export async function publish(
 }
 
 /** @returns what the drawing warned of */
-async function drawTrial(deps: Deps, { content, variables, settings }: Definition, file: store.TemplateFileRow) {
+async function drawTrial(deps: Deps, { content, variables, settings }: Definition, { parts }: Base) {
   if (content.mode !== "overlay") return [];
   const drawings = [
     ...staticDrawings(content, variables, {}, settings.locale, "label"),
     ...fieldDrawings(content.items.filter(isField), {}, { locale: settings.locale, placeholders: true }),
   ];
   if (drawings.length === 0) return [];
-  const pdf = await deps.blobs.get(file.sha256);
+  const pdf = parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts);
   const task = deps.pool.run("stamp", { pdf, drawings, watermark: null, at: deps.clock.ts(), newPictures: true });
   return (await drawn(task, { pointer: "#/content" })).warnings;
 }

@@ -21,6 +21,16 @@ export const Box = z
 export type Box = z.infer<typeof Box>;
 const boxShape = Box.shape;
 
+/** The faces that texts can be set in; every other name is set in the first. */
+export const textFaces = [
+  "Noto Sans",
+  "Noto Sans Mono",
+  "Caveat",
+  "Dancing Script",
+  "Great Vibes",
+  "Homemade Apple",
+] as const;
+
 const textStyle = {
   face: z.string().min(1).max(64).optional(),
   size: z.number().min(1).max(400).optional().meta({ description: "Points" }),
@@ -222,6 +232,7 @@ const side = z.number().positive().max(2000).optional();
 /** A field in the flow of text: its place follows from the typesetting. */
 export const FlowField = z.discriminatedUnion("type", fieldsWith({ width: side, height: side }));
 /** A field where an overlay places it. */
+export const PlacedField = z.discriminatedUnion("type", fieldsWith(boxShape)).meta({ id: "PlacedField" });
 export type PlacedField = Field & Box;
 
 export function isStatic(item: OverlayItem): item is StaticItem {
@@ -256,7 +267,10 @@ export const Role = z
 export type Role = z.infer<typeof Role>;
 
 /** The signers who have nowhere to put a signature or initials: nothing in the document would show that they signed. */
-export function rolesWithoutSignature(version: { roles: readonly Role[]; items: readonly OverlayItem[] }): Role[] {
-  const signing = version.items.filter(isField).filter(({ type }) => type === "signature" || type === "initials");
+export function rolesWithoutSignature(version: {
+  roles: readonly Role[];
+  items: readonly { type: string; role?: string }[];
+}): Role[] {
+  const signing = version.items.filter(({ type }) => type === "signature" || type === "initials");
   return version.roles.filter(({ kind, name }) => kind === "signer" && !signing.some(({ role }) => role === name));
 }

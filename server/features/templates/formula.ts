@@ -17,12 +17,22 @@ type FunctionName = "min" | "max" | "round" | "sum";
 /** The message is a sentence for the author of the formula. */
 export class FormulaError extends Error {
   override name = "FormulaError";
+  /** Where in the formula it is, in characters from its beginning on. */
+  readonly at: number;
+  constructor(message: string, at: number) {
+    super(message);
+    this.at = at;
+  }
 }
 
 const mostDepth = 50;
 const mostDecimals = 10;
 
-type Token = { kind: "number"; value: number } | { kind: "name"; text: string } | { kind: "symbol"; text: string };
+type Token = { at: number } & (
+  | { kind: "number"; value: number }
+  | { kind: "name"; text: string }
+  | { kind: "symbol"; text: string }
+);
 
 /**
  * Reads a formula. A field id may hold `-`: `qty-price` is the field of that name when there is one, else a difference.
@@ -30,7 +40,7 @@ type Token = { kind: "number"; value: number } | { kind: "name"; text: string } 
  * @throws FormulaError
  */
 export function parseFormula(expression: string, knows: (id: string) => boolean): Formula {
-  const parser = new Parser(tokenize(expression, knows));
+  const parser = new Parser(tokenize(expression, knows), expression.length);
   const formula = parser.sum(0);
   parser.end();
   return formula;
@@ -42,14 +52,16 @@ function tokenize(expression: string, knows: (id: string) => boolean): Token[] {
   const text = expression.trimEnd();
   while (pattern.lastIndex < text.length) {
     const at = pattern.lastIndex;
+    const start = at + text.slice(at).search(/\S/);
     const found = pattern.exec(text);
-    if (found === null) throw new FormulaError(`The formula has something unreadable at character ${at + 1}.`);
+    if (found === null)
+      throw new FormulaError(`The formula has something unreadable at character ${start + 1}.`, start);
     const [, number, name, symbol] = found;
-    if (number !== undefined) tokens.push({ kind: "number", value: Number(number) });
-    else if (symbol !== undefined) tokens.push({ kind: "symbol", text: symbol });
+    if (number !== undefined) tokens.push({ at: start, kind: "number", value: Number(number) });
+    else if (symbol !== undefined) tokens.push({ at: start, kind: "symbol", text: symbol });
     else if (name !== undefined) {
       const id = longestKnown(name, knows);
-      tokens.push({ kind: "name", text: id });
+      tokens.push({ at: start, kind: "name", text: id });
       pattern.lastIndex -= name.length - id.length;
     }
   }
@@ -67,10 +79,12 @@ function longestKnown(text: string, knows: (id: string) => boolean): string {
 
 class Parser {
   readonly #tokens: readonly Token[];
+  readonly #length: number;
   #next = 0;
 
-  constructor(tokens: readonly Token[]) {
+  constructor(tokens: readonly Token[], length: number) {
     this.#tokens = tokens;
+    this.#length = length;
   }
 
   sum(depth: number): Formula {
@@ -83,7 +97,7 @@ class Parser {
 
   end(): void {
     if (this.#next < this.#tokens.length)
-      throw new FormulaError(`The formula has \`${this.#shown()}\` where it should end.`);
+      throw this.#error(`The formula has \`${this.#shown()}\` where it should end.`);
   }
 
   #product(depth: number): Formula {
@@ -95,7 +109,7 @@ class Parser {
   }
 
   #factor(depth: number): Formula {
-    if (depth > mostDepth) throw new FormulaError(`The formula is nested deeper than ${mostDepth} levels.`);
+    if (depth > mostDepth) throw this.#error(`The formula is nested deeper than ${mostDepth} levels.`);
     if (this.#take("-") !== undefined) return { kind: "negate", of: this.#factor(depth + 1) };
     if (this.#take("+") !== undefined) return this.#factor(depth + 1);
     if (this.#take("(") !== undefined) {
@@ -104,13 +118,13 @@ class Parser {
       return inner;
     }
     const token = this.#tokens[this.#next++];
-    if (token?.kind === "number") return token;
+    if (token?.kind === "number") return { kind: "number", value: token.value };
     if (token?.kind === "name") {
       if (isFunction(token.text) && this.#take("(") !== undefined) return this.#call(token.text, depth + 1);
       return { kind: "field", id: token.text };
     }
-    if (token === undefined) throw new FormulaError("The formula ends too early.");
-    throw new FormulaError(`The formula has \`${token.text}\` where a number or a field should stand.`);
+    if (token === undefined) throw this.#error("The formula ends too early.");
+    throw new FormulaError(`The formula has \`${token.text}\` where a number or a field should stand.`, token.at);
   }
 
   #call(name: FunctionName, depth: number): Formula {
@@ -119,12 +133,12 @@ class Parser {
     this.#expect(")");
     if (name === "round") {
       const [, digits] = found;
-      if (found.length > 2) throw new FormulaError("round takes a number and how many decimals to keep.");
+      if (found.length > 2) throw this.#error("round takes a number and how many decimals to keep.");
       if (
         digits !== undefined &&
         !(digits.kind === "number" && Number.isInteger(digits.value) && digits.value <= mostDecimals)
       ) {
-        throw new FormulaError(`The decimals of round are a whole number from 0 to ${mostDecimals}.`);
+        throw this.#error(`The decimals of round are a whole number from 0 to ${mostDecimals}.`);
       }
     }
     return { kind: "call", name, arguments: found };
@@ -138,7 +152,11 @@ class Parser {
   }
 
   #expect(symbol: string): void {
-    if (this.#take(symbol) === undefined) throw new FormulaError(`The formula lacks a \`${symbol}\`.`);
+    if (this.#take(symbol) === undefined) throw this.#error(`The formula lacks a \`${symbol}\`.`);
+  }
+
+  #error(message: string): FormulaError {
+    return new FormulaError(message, this.#tokens[this.#next]?.at ?? this.#length);
   }
 
   #shown(): string {

@@ -28,6 +28,7 @@ export function presentTemplate(row: TemplateWithDraft): Template {
     hasDraft: row.draft_updated_at !== null,
     draftUpdatedAt: row.draft_updated_at,
     roles: roleNames(row.roles),
+    listed: row.listed === 1,
     inUse: row.in_use === 1,
     createdAt: row.created_at,
     updatedAt: row.updated_at,

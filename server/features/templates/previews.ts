@@ -4,10 +4,18 @@ import type { Reader } from "../../kernel/db.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { AppError, invalid, notFound } from "../../kernel/errors.ts";
 import { type ProblemError, pointer } from "../../kernel/problem.ts";
-import { type FieldInput, isField, type PlacedField, type RenderPreview, type TemplateVersion } from "./contract.ts";
+import {
+  type FieldInput,
+  isField,
+  type OverlayContent,
+  type PlacedField,
+  type RenderPreview,
+  type TemplateVersion,
+} from "./contract.ts";
 import { type DrawnValue, fieldDrawings, staticDrawings } from "./drawings.ts";
 import { drawn } from "./failures.ts";
 import { presentDraft, presentVersion } from "./present.ts";
+import { baseOf } from "./proposals.ts";
 import * as store from "./store.ts";
 import { checkFieldInput, checkVariables, computeFormulas, defaultOf, takesInput, visibleFields } from "./values.ts";
 
@@ -49,15 +57,26 @@ export async function versionDocument(
   if (fileSha256 === null) {
     throw new AppError("document-not-ready", { detail: "The draft names no file of this template." });
   }
-  const base = await deps.blobs.get(fileSha256);
-  const drawings =
-    version.status === "draft" && !edited ? [] : staticDrawings(content, variables, {}, settings.locale, "mark");
-  if (drawings.length === 0) return { bytes: base, etag: fileSha256 };
+  const draft = version.status === "draft";
+  if (draft && !edited) return { bytes: await deps.blobs.get(fileSha256), etag: fileSha256 };
+  const base = await versionBase(deps, { content, fileSha256, draft, at });
+  const drawings = staticDrawings(content, variables, {}, settings.locale, "mark");
+  if (drawings.length === 0) return { bytes: base, etag: draft ? await hashOf([base]) : fileSha256 };
   const { tail } = await drawn(deps.pool.run("stamp", { pdf: base, drawings, watermark: null, at }), {
     parameter: "version",
   });
   const parts = [base, tail];
   return { bytes: Buffer.concat(parts), etag: await hashOf(parts) };
+}
+
+/** What a published version is drawn on was stored with it; for a draft it is made. @throws AppError `render-failed` */
+async function versionBase(
+  deps: Deps,
+  { draft, ...of }: { content: OverlayContent; fileSha256: string; draft: boolean; at: string },
+): Promise<Uint8Array> {
+  if (!draft) return await deps.blobs.get(of.fileSha256);
+  const { parts } = await baseOf(deps, of, { parameter: "version" });
+  return parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts);
 }
 
 const watermark: Watermark = "PREVIEW";
@@ -99,9 +118,10 @@ export async function renderPreview(
     ...staticDrawings(content, variables, given.values, locale, "label"),
     ...fieldDrawings(shown, valuesToDraw(fields, values.values), { locale, placeholders: true }),
   ];
-  const pdf = await deps.blobs.get(fileSha256);
-  const newPictures = version.status === "draft";
-  const task = deps.pool.run("stamp", { pdf, drawings, watermark, at: deps.clock.ts(), newPictures });
+  const draft = version.status === "draft";
+  const at = deps.clock.ts();
+  const pdf = await versionBase(deps, { content, fileSha256, draft, at });
+  const task = deps.pool.run("stamp", { pdf, drawings, watermark, at, newPictures: draft });
   const { tail } = await drawn(task, { parameter: "version" });
   return Buffer.concat([pdf, tail]);
 }

@@ -1,13 +1,14 @@
 import { type ProblemError, type ProblemErrorCode, pointer } from "../../kernel/problem.ts";
-import { boxTolerance, type Field, isField, type OverlayItem, type PageBox } from "./contract.ts";
+import { boxTolerance, type Field, isField, type OverlayItem, type PageBox, type Variable } from "./contract.ts";
 import { isDateFormat, numberFormat, variablesIn } from "./format.ts";
 import { FormulaError, fieldsOfFormula, parseFormula } from "./formula.ts";
 import { compilePattern, PatternError } from "./pattern.ts";
 import type { Definition } from "./present.ts";
 import { checkFieldInput, variableErrors } from "./values.ts";
 
-/** Everything that a draft must be before it becomes a version (contract §2). Pure. */
+/** Everything that a draft must be before it becomes a version (contract §2). Isomorphic. */
 
+type PageSides = Pick<PageBox, "width" | "height">;
 type Path = (string | number)[];
 type Report = (path: Path, code: ProblemErrorCode, detail: string) => void;
 
@@ -15,7 +16,7 @@ type Report = (path: Path, code: ProblemErrorCode, detail: string) => void;
  * @param pages of the draft's file; null when the draft names no file of its template
  * @returns errors with pointers into the draft, in the order of the document
  */
-export function publishErrors(definition: Definition, pages: readonly PageBox[] | null): ProblemError[] {
+export function publishErrors(definition: Definition, pages: readonly PageSides[] | null): ProblemError[] {
   const found: { path: Path; code: ProblemErrorCode; detail: string }[] = [];
   const report: Report = (path, code, detail) => void found.push({ path, code, detail });
   checkContent(definition, pages, report);
@@ -24,7 +25,7 @@ export function publishErrors(definition: Definition, pages: readonly PageBox[] 
   return found.map(({ path, code, detail }) => ({ pointer: pointer(path), code, detail }));
 }
 
-function checkContent(definition: Definition, pages: readonly PageBox[] | null, report: Report): void {
+function checkContent(definition: Definition, pages: readonly PageSides[] | null, report: Report): void {
   const { content } = definition;
   if (content.mode !== "overlay") return;
   if (pages === null)
@@ -86,7 +87,7 @@ function isPicture(dataUrl: string): boolean {
 
 type Placed = { page: number; x: number; y: number; width: number; height: number };
 
-function checkBox(box: Placed, pages: readonly PageBox[], report: Report): void {
+function checkBox(box: Placed, pages: readonly PageSides[], report: Report): void {
   const page = pages[box.page - 1];
   if (page === undefined) {
     report(["page"], "reference", `The file has ${pages.length} page${pages.length === 1 ? "" : "s"}.`);
@@ -103,7 +104,8 @@ function checkBox(box: Placed, pages: readonly PageBox[], report: Report): void 
   }
 }
 
-const deciding = new Set(["checkbox", "radio", "dropdown", "text_input", "number"]);
+/** Types of the fields that others can be shown by. */
+export const deciding: ReadonlySet<Field["type"]> = new Set(["checkbox", "radio", "dropdown", "text_input", "number"]);
 type FieldContext = { roles: Set<string>; fields: readonly Field[]; earlier: Map<string, Field> };
 
 function checkField(field: Field, { roles, fields, earlier }: FieldContext, report: Report): void {
@@ -239,13 +241,20 @@ function checkVariableDefinitions({ variables }: Definition, report: Report): vo
       for (const { code, detail } of variableErrors(variable, variable.default, "#"))
         inVariable(["default"], code, detail);
     }
-    if (variable.format === null) continue;
-    if (variable.type === "number" && numberFormat(variable.format) === null) {
-      inVariable(["format"], "format", "Use `decimal:2`, `percent:1` or `currency:EUR:2`.");
-    } else if (variable.type === "date" && !isDateFormat(variable.format)) {
-      inVariable(["format"], "format", "Use `long`, `medium`, `short`, `iso` or a pattern such as `DD.MM.YYYY`.");
-    } else if (variable.type !== "number" && variable.type !== "date") {
-      inVariable(["format"], "conflict", "Only numbers and dates have a format.");
-    }
+    for (const [code, detail] of formatFaults(variable)) inVariable(["format"], code, detail);
   }
 }
+
+function formatFaults({ type, format }: Pick<Variable, "type" | "format">): [ProblemErrorCode, string][] {
+  if (format === null) return [];
+  if (type !== "number" && type !== "date") return [["conflict", "Only numbers and dates have a format."]];
+  if (type === "number") {
+    return numberFormat(format) === null ? [["format", "Use `decimal:2`, `percent:1` or `currency:EUR:2`."]] : [];
+  }
+  const detail = "Use `long`, `medium`, `short`, `iso` or a pattern such as `DD.MM.YYYY`.";
+  return isDateFormat(format) ? [] : [["format", detail]];
+}
+
+/** What is wrong with the format of a variable, in sentences. */
+export const variableFormatErrors = (variable: Pick<Variable, "type" | "format">): string[] =>
+  formatFaults(variable).map(([, detail]) => detail);

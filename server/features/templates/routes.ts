@@ -1,12 +1,14 @@
 import { bind } from "../../kernel/binding.ts";
 import { decodeCursor, encodeCursor } from "../../kernel/cursor.ts";
 import type { Deps } from "../../kernel/deps.ts";
+import { notFound } from "../../kernel/errors.ts";
 import { pdf } from "../../kernel/wire.ts";
 import * as contract from "./contract.ts";
 import { draftTag, publish, saveDraft } from "./drafts.ts";
 import { uploadFile, wordComesLater } from "./files.ts";
 import { presentDraft, presentTemplate, presentVersion } from "./present.ts";
 import { type NamedVersion, renderPreview, versionByName, versionDocument } from "./previews.ts";
+import { proposeFields } from "./proposals.ts";
 import { createTemplate, deleteTemplate, listTemplates, templateById } from "./service.ts";
 import * as store from "./store.ts";
 
@@ -50,6 +52,17 @@ export const bindings = [
     load: template,
     async handle(deps, { body, request }, row) {
       return { status: 201, body: await uploadFile(deps, row.id, body, request.remember) };
+    },
+  }),
+  bind(contract.proposeFields)({
+    async load(deps, call) {
+      const { id } = await template(deps, call);
+      const file = await store.findFile(deps.db.read, id, call.params.file);
+      if (file === undefined) throw notFound("The file");
+      return file;
+    },
+    async handle(deps, _call, file) {
+      return { status: 200, body: await proposeFields(deps, file) };
     },
   }),
   bind(contract.importDocument)({

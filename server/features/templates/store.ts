@@ -17,6 +17,8 @@ export type TemplateRow = {
   /** JSON: role names of the latest version, else of the draft. */
   roles: string;
   in_use: number;
+  /** 0: made for one envelope. */
+  listed: number;
   created_by: string | null;
   created_at: Ts;
   updated_at: Ts;
@@ -104,7 +106,7 @@ export async function isTemplate(reader: Reader, id: string): Promise<boolean> {
   return (await reader.selectFrom("templates").select("id").where("id", "=", id).executeTakeFirst()) !== undefined;
 }
 
-/** Newest first, one more than `limit`. */
+/** Newest first, one more than `limit`. One that was made for one envelope is found by its id alone. */
 export async function listTemplates(
   reader: Reader,
   organization: string,
@@ -120,10 +122,17 @@ export async function listTemplates(
       ]),
     );
   }
-  if (q !== undefined && q !== "") {
+  if (q === undefined || q === "") query = query.where("templates.listed", "=", 1);
+  else {
     const pattern = `%${q.toLowerCase().replace(/[\\%_]/g, "\\$&")}%`;
     query = query.where((eb) =>
-      eb.or([eb("templates.id", "=", q), sql<SqlBool>`${eb.ref("templates.name_search")} like ${pattern} escape '\\'`]),
+      eb.or([
+        eb("templates.id", "=", q),
+        eb.and([
+          eb("templates.listed", "=", 1),
+          sql<SqlBool>`${eb.ref("templates.name_search")} like ${pattern} escape '\\'`,
+        ]),
+      ]),
     );
   }
   return await query
@@ -143,11 +152,33 @@ export async function deleteUnusedTemplate(tx: Tx, organization: string, id: str
     .where("in_use", "=", 0)
     .executeTakeFirst();
   if (!unused) return false;
-  await tx.deleteFrom("template_drafts").where("template", "=", id).execute();
-  await tx.deleteFrom("template_versions").where("template", "=", id).execute();
-  await tx.deleteFrom("template_files").where("template", "=", id).execute();
-  await tx.deleteFrom("templates").where("id", "=", id).execute();
+  await deleteTemplates(tx, [id]);
   return true;
+}
+
+/** Those that were made for one envelope and never used. @returns how many */
+export async function deleteUnlistedBefore(tx: Tx, before: Ts): Promise<number> {
+  const rows = await tx
+    .selectFrom("templates")
+    .select("id")
+    .where("listed", "=", 0)
+    .where("in_use", "=", 0)
+    .where("updated_at", "<=", before)
+    .limit(1000)
+    .execute();
+  await deleteTemplates(
+    tx,
+    rows.map(({ id }) => id),
+  );
+  return rows.length;
+}
+
+async function deleteTemplates(tx: Tx, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
+  await tx.deleteFrom("template_drafts").where("template", "in", ids).execute();
+  await tx.deleteFrom("template_versions").where("template", "in", ids).execute();
+  await tx.deleteFrom("template_files").where("template", "in", ids).execute();
+  await tx.deleteFrom("templates").where("id", "in", ids).execute();
 }
 
 /** @returns whether the template is there */
@@ -159,7 +190,9 @@ export async function markUsed(tx: Tx, id: string): Promise<boolean> {
 export async function updateTemplate(
   tx: Tx,
   id: string,
-  change: Partial<Pick<TemplateRow, "name" | "name_search" | "roles" | "latest_version">> & { updated_at: Ts },
+  change: Partial<Pick<TemplateRow, "name" | "name_search" | "roles" | "latest_version" | "listed">> & {
+    updated_at: Ts;
+  },
 ): Promise<void> {
   await tx.updateTable("templates").set(change).where("id", "=", id).execute();
 }

@@ -91,6 +91,41 @@ test("the audit stream ends when its key is revoked, and tells nothing after it"
   expect((await events.next()).done).toBe(true);
 });
 
+describe("the address book", () => {
+  const People = z.object({ data: z.array(z.object({ name: z.string().nullable(), email: z.string() })) });
+  const find = async (query: string, cookie = headers) =>
+    People.parse((await app.json(`/auth/contacts${query}`, { key: null, headers: cookie })).body).data;
+  const send = (name: string, email: string, more: object = {}, key: "live" | "test" = "live") =>
+    createEnvelope(
+      app,
+      template,
+      {
+        recipients: [
+          { role: "tenant", name, email },
+          { role: "landlord", name: "Lina Landlord", email: "lina@example.com" },
+        ],
+        ...more,
+      },
+      { key },
+    );
+
+  test("is the people of earlier envelopes: each address once, with its newest name, of one organization and mode", async () => {
+    await send("Zoe Old", "zoe@contacts.example");
+    await send("Zoë Newer", "Zoe@contacts.example", { cc: [{ email: "copy@contacts.example", name: "Carl Copy" }] });
+    await send("Tess Test", "tess@contacts.example", {}, "test");
+    expect(await find("?q=contacts.ex")).toEqual([
+      { name: "Zoë Newer", email: "Zoe@contacts.example" },
+      { name: "Carl Copy", email: "copy@contacts.example" },
+    ]);
+    expect(await find("?q=zo%C3%AB%20n")).toEqual([{ name: "Zoë Newer", email: "Zoe@contacts.example" }]);
+    expect(await find("?q=contacts.ex&testMode=true")).toEqual([{ name: "Tess Test", email: "tess@contacts.example" }]);
+    expect((await find("")).length).toBeGreaterThan(2);
+    expect(await find("?q=nobody%25")).toEqual([]);
+    expect(await find("?q=contacts.ex", stranger)).toEqual([]);
+    expect((await app.json("/auth/contacts")).status).toBeGreaterThanOrEqual(401);
+  });
+});
+
 describe("held mails", () => {
   const List = z.object({ data: z.array(TestMail), hasMore: z.boolean(), nextCursor: z.string().nullable() });
   const mails = async (query: string, cookie = headers) => {

@@ -144,7 +144,7 @@ function prefixHashes(bytes: Uint8Array, lengths: readonly number[]): (string | 
 /** What else an envelope is made from. */
 async function checkFiles(deps: Deps, findings: Findings, { envelope }: EnvelopeRecord): Promise<void> {
   const version = await versionOf(deps, deps.db.read, envelope);
-  await isThere(deps, findings, { sha256: version.fileSha256, where: envelope.id });
+  for (const sha256 of version.blobs) await isThere(deps, findings, { sha256, where: envelope.id });
   for (const { attachments, signature, initials } of await submissionsOf(deps.db.read, envelope.id)) {
     for (const { sha256, size } of attachments) await isThere(deps, findings, { sha256, size, where: envelope.id });
     for (const picture of [signature, initials])
