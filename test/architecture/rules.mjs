@@ -7,7 +7,7 @@ const files = (names) => `^server/features/.+[/-](${names})\\.ts$`;
 const contracts = files("contract|jobs");
 const doors = [contracts, "^server/features/[^/]+/service\\.ts$"];
 const isomorphic =
-  "^(locales/(message|translate)\\.ts|server/local-contract\\.ts|server/features/.+[/-](contract|state|jobs)\\.ts|server/kernel/(endpoint|problem|canonical|record|wire|jobs|tx|text-patterns)\\.ts|server/features/evidence/(anchors/(merkle|anchor|checkpoint|checkpoint-check)|verify|certificate-check|bundle/(check|contents|read|unproven|zip)|seal-steps|words)\\.ts|server/features/keys/(kinds|record-schema)\\.ts|server/features/webhooks/examples\\.ts|server/features/templates/(fields|variables|values|texts|format|formula|document-content|pattern|text-fit)\\.ts)";
+  "^(locales/(message|problem-words|translate)\\.ts|server/local-contract\\.ts|server/features/.+[/-](contract|state|jobs)\\.ts|server/kernel/(endpoint|problem|canonical|record|wire|jobs|tx|text-patterns)\\.ts|server/features/evidence/(anchors/(merkle|anchor|checkpoint|checkpoint-check)|verify|certificate-check|bundle/(check|contents|read|unproven|zip)|seal-steps|words)\\.ts|server/features/keys/(kinds|record-schema)\\.ts|server/features/webhooks/examples\\.ts|server/features/templates/(fields|variables|values|texts|format|formula|document-content|pattern|publish-checks|text-fit)\\.ts)";
 const typeOnly = ["type-only"];
 
 /**

@@ -4,6 +4,7 @@ import { benchApi } from "./api.ts";
 import { benchBackup } from "./backup.ts";
 import { benchCapacity } from "./capacity.ts";
 import { benchCertificate } from "./certificate.ts";
+import { benchEditor } from "./editor.ts";
 import { benchFsck } from "./fsck.ts";
 import { benchMerkle } from "./merkle.ts";
 import { benchQueue } from "./queue.ts";
@@ -17,7 +18,7 @@ import { benchUpload } from "./upload.ts";
 import { benchVerifyPage } from "./verify-page.ts";
 import { benchWebhooks } from "./webhooks.ts";
 
-/** `npm run bench [-- seal|sealing|stamp|upload|certificate|merkle|tree|fsck|backup|api|sign-in|verify-page|events|queue|capacity]`: ratios first, each of two things measured in turns in this run. */
+/** `npm run bench [-- seal|sealing|stamp|upload|certificate|merkle|tree|fsck|backup|api|sign-in|verify-page|editor|events|queue|capacity]`: ratios first, each of two things measured in turns in this run. */
 const all: Record<string, () => Promise<BenchResult[]>> = {
   seal: benchSeal,
   sealing: benchSealing,
@@ -31,6 +32,7 @@ const all: Record<string, () => Promise<BenchResult[]>> = {
   api: benchApi,
   "sign-in": benchSignIn,
   "verify-page": benchVerifyPage,
+  editor: benchEditor,
   events: async () => [...(await benchWebhooks()), ...(await benchStreams())],
   queue: benchQueue,
   capacity: benchCapacity,

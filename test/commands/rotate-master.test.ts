@@ -52,6 +52,13 @@ beforeAll(async () => {
   const hook = await app.json("/v1/webhook-endpoints", { json: { url: "https://8.8.8.8/hooks" } });
   const { id: endpoint } = z.object({ id: z.string() }).parse(hook.body);
   await app.call(`/v1/webhook-endpoints/${endpoint}/secret/rotate`, { method: "POST" });
+  const saved = await app.call("/auth/profile/signature", {
+    key: null,
+    method: "PUT",
+    json: { method: "type", text: "Olive Owner", font: "Caveat" },
+    headers: { cookie: await app.signIn(), origin: app.url },
+  });
+  expect(saved.status).toBe(200);
   await app.deps.db.tx(async (tx) => {
     // Far enough away that nobody runs it.
     await enqueue(tx, secretJob, { token: "hidden" }, { runAt: Date.parse("2999-01-01") });
@@ -185,6 +192,7 @@ test("every column that is sealed is known, in the sources and in a database in 
     "features/keys/service.ts",
     "features/mail/service.ts",
     "features/sign-in/social/social.ts",
+    "features/signing/saved-signature.ts",
     "features/tls/acme/store.ts",
     "features/webhooks/secrets.ts",
     "kernel/db.ts",

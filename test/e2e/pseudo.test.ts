@@ -140,7 +140,7 @@ test.each(looks)("the dashboard, on a %s", async (look) => {
   await addSession(page.context(), app, cookie);
   await see([
     ...["/", "/envelopes", `/envelopes/${envelope}`, "/templates", `/templates/${template}`, "/send", "/bulk"],
-    ...["people", "content", "options", "review"].map((step) => `/send?template=${template}&step=${step}`),
+    ...["people", "content", "review"].map((step) => `/send?template=${template}&step=${step}`),
     ...[
       "organization",
       "members",

@@ -166,17 +166,14 @@ describe("sending one envelope", () => {
     await page.getByRole("textbox", { name: "price, row 1" }).fill("twenty");
     await at(page, "#/values/Tenant/postcode").fill("1234");
     await at(page, "#/values/Landlord/payment").selectOption("every month");
-    await next(page, "Options");
+    await next(page, "Review");
     await page.getByText("A postcode has five digits.").waitFor();
     await at(page, "#/values/Tenant/postcode").fill("12345");
     await page.getByRole("textbox", { name: "price, row 1" }).fill("20");
     // A reload loses nothing.
     await page.reload();
     await expect.poll(() => at(page, "#/title").inputValue(), soon).toBe("Lease of Ada");
-    await clean(page);
-    await next(page, "Options");
-
-    await heading(page, "Options").waitFor();
+    await page.getByText("Deadline, reminders and language").click();
     await page.getByRole("combobox", { name: "Expires" }).selectOption("On a certain day");
     const day = new Date(app.deps.clock.now() + 9 * 86_400_000).toISOString().slice(0, 10);
     await at(page, "#/expiresAt").fill(day);
@@ -257,7 +254,6 @@ describe("sending one envelope", () => {
     await fillPeople(page);
     await next(page, "Content");
     await fillContent(page);
-    await next(page, "Options");
     await next(page, "Review");
     await page.locator("[data-checked]").waitFor();
     // A rule that the page does not know of.
@@ -275,7 +271,7 @@ describe("sending one envelope", () => {
     await expect.poll(() => focusedPointer(page), soon).toBe("#/recipients/1/email");
     await at(page, "#/recipients/1/email").fill("ben2@example.com");
     expect(await page.getByText("This mailbox is closed.").count()).toBe(0);
-    for (const step of ["Content", "Options", "Review"]) await next(page, step);
+    for (const step of ["Content", "Review"]) await next(page, step);
     await page.locator("[data-checked]").waitFor();
     await page.getByRole("button", { name: "Send now" }).click();
     await heading(page, "People").waitFor();
@@ -289,7 +285,7 @@ describe("sending one envelope", () => {
     const off = refusal(403, "feature-disabled", "Verification `sms_otp` is not set up on this appliance.");
     await page.route("**/v1/envelopes?dry_run=1*", (route) => route.fulfill(off));
     await at(page, "#/recipients/0/verification").selectOption("none");
-    for (const step of ["Content", "Options", "Review"]) await next(page, step);
+    for (const step of ["Content", "Review"]) await next(page, step);
     await page.locator(".send-refusal").waitFor();
     expect(await page.locator(".send-refusal").textContent()).toContain("not set up on this appliance");
 
@@ -300,7 +296,7 @@ describe("sending one envelope", () => {
     await page.route("**/v1/envelopes?dry_run=1*", (route) =>
       route.fulfill(refusal(403, "plan-upgrade-required", "The plan allows 0 viewers per envelope.")),
     );
-    for (const step of ["Content", "Options", "Review"]) await next(page, step);
+    for (const step of ["Content", "Review"]) await next(page, step);
     await page.locator(".send-others .send-refusal").waitFor();
     expect(await page.locator(".send-others .send-refusal").textContent()).toContain("The plan allows 0 viewers");
     await expect.poll(() => page.evaluate("document.activeElement?.className"), soon).toContain("send-refusal");
@@ -331,7 +327,7 @@ describe("sending one envelope", () => {
       await at(page, "#/variables/object").fill("Lindenhof 4");
       await at(page, "#/variables/rent").fill(locale === "de-CH" ? "1850,50" : "1850.50");
       await clean(page);
-      await onward.click();
+      await page.locator(".send-options > summary").click();
       await at(page, "#/externalId").fill(`look-${locale}`);
       await clean(page);
       await onward.click();

@@ -9,7 +9,6 @@ import {
   changeRole,
   changeVariable,
   type Draft,
-  duplicateItem,
   inReadingOrder,
   inside,
   removeRole,
@@ -50,7 +49,6 @@ describe("edits of a draft", () => {
     ]);
     expect(inReadingOrder(draft.items).map(({ id }) => id)).toEqual(["text-1", "signature-1", "signature-2"]);
     expect(SaveSchema.safeParse(savedBody(draft)).success).toBe(true);
-    expect(duplicateItem(draft, "signature-1", page)?.id).toBe("signature-3");
     expect(inside({ page: 1, x: -5, y: 900, width: 900, height: 2 }, page)).toEqual({
       page: 1,
       x: 0,
@@ -88,7 +86,7 @@ describe("edits of a draft", () => {
 });
 
 /** A service whose answers are given by hand. */
-function service(initial = "a") {
+function service(initial = "a", now = () => 0) {
   const calls: { body: SaveTemplateDraft; ifMatch: string | null; answer: (hash: string | Error) => void }[] = [];
   let told = () => {};
   const called = () => new Promise<void>((resolve) => (told = resolve));
@@ -96,6 +94,7 @@ function service(initial = "a") {
     draft: empty,
     contentHash: initial,
     pauseMs: 1,
+    now,
     send: (body, ifMatch) =>
       new Promise((resolve, reject) => {
         calls.push({
@@ -210,6 +209,20 @@ describe("keeping a draft", () => {
     store.undo();
     store.edit(rename("e"));
     expect(store.snapshot().canRedo).toBe(false);
+    store.stop();
+  });
+
+  test("undoes to the very beginning, and a pause between edits of one kind is a step of its own", () => {
+    let at = 0;
+    const { store } = service("a", () => at);
+    for (let step = 0; step < 1000; step += 1) store.edit(rename(`b${step}`));
+    for (let step = 0; step < 1000; step += 1) store.undo();
+    expect(store.snapshot()).toMatchObject({ draft: { name: "Lease" }, canUndo: false });
+    store.edit(rename("c"), "move");
+    at += 5000;
+    store.edit(rename("d"), "move");
+    store.undo();
+    expect(store.snapshot().draft.name).toBe("c");
     store.stop();
   });
 });

@@ -195,8 +195,11 @@ describe("a template", () => {
     expect(first.x + first.width / 2).toBeCloseTo(300, -0.5);
     expect(first.y + first.height / 2).toBeCloseTo(400, -0.5);
 
+    // Exactly, without falling into line with what is printed.
+    await page.keyboard.down("Control");
     await drag(page, await centre(signature), { x: 60 * scale, y: -80 * scale });
-    await drag(page, await centre(page.locator(".placed-handle")), { x: 30 * scale, y: 10 * scale });
+    await drag(page, await centre(page.locator('[data-handle="se"]')), { x: 30 * scale, y: 10 * scale });
+    await page.keyboard.up("Control");
     await saved(page);
     const [moved] = (await draftOf(id)).items;
     expect((moved?.x ?? 0) - first.x).toBeCloseTo(60, -0.5);

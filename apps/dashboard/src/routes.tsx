@@ -286,7 +286,7 @@ const account = createRoute({
   getParentRoute: () => settings,
   path: "/account",
   component: lazyRouteComponent(
-    page(["settings"], () => import("./features/settings/AccountPage.tsx")),
+    page(["settings", "sign"], () => import("./features/settings/AccountPage.tsx")),
     "AccountPage",
   ),
 });

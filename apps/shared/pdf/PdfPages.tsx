@@ -30,14 +30,14 @@ export function scaleOf(page: PageSize, width: number, zoom: number): number {
 export function PdfPages({ bytes, pages: known, zoom = 1, overlay, onWidth, onPages, onFailure }: Props) {
   const frame = useRef<HTMLDivElement>(null);
   const available = useWidth(frame);
-  const pdf = usePdf(bytes, known.length, onFailure);
-  const pages = pdf ? [...known, ...pdf.further] : known;
+  const document = usePdf(bytes, known.length, onFailure);
+  const pages = document ? [...known, ...document.further] : known;
   useEffect(() => onWidth?.(available), [onWidth, available]);
   const latest = useRef(known);
   latest.current = known;
   useEffect(() => {
-    if (pdf) onPages?.([...latest.current, ...pdf.further]);
-  }, [onPages, pdf]);
+    if (document) onPages?.([...latest.current, ...document.further]);
+  }, [onPages, document]);
   return (
     <div className="pdf" ref={frame}>
       {available > 0 &&
@@ -47,7 +47,7 @@ export function PdfPages({ bytes, pages: known, zoom = 1, overlay, onWidth, onPa
             size={page}
             of={pages.length}
             scale={scaleOf(page, available, zoom)}
-            pdf={pdf}
+            pdf={document?.pdf ?? null}
             overlay={overlay}
           />
         ))}
@@ -68,31 +68,40 @@ function useWidth(element: React.RefObject<HTMLElement | null>): number {
   return width;
 }
 
-function usePdf(bytes: Uint8Array | null, known: number, onFailure: Props["onFailure"]): OpenPdf | null {
-  const [pdf, setPdf] = useState<OpenPdf | null>(null);
+function usePdf(bytes: Uint8Array | null, known: number, onFailure: Props["onFailure"]): Opened | null {
+  const [shown, setShown] = useState<Opened | null>(null);
   const report = useRef(onFailure);
   report.current = onFailure;
   useEffect(() => {
     if (!bytes) return;
-    let opened: OpenPdf | null = null;
+    let open: OpenPdf | null = null;
     let gone = false;
-    import("./document.ts")
-      .then(({ openPdf }) => openPdf(bytes.slice(), known))
+    opened(bytes.slice(), known)
       .then((document) => {
-        opened = document;
-        if (gone) document.close();
-        else setPdf(document);
+        open = document.pdf;
+        if (gone) document.pdf.close();
+        else setShown(document);
       })
       .catch((error: unknown) => {
         if (!gone) report.current?.(error);
       });
     return () => {
       gone = true;
-      setPdf(null);
-      opened?.close();
+      setShown(null);
+      open?.close();
     };
   }, [bytes, known]);
-  return pdf;
+  return shown;
+}
+
+type Opened = { pdf: OpenPdf; further: PageSize[] };
+
+async function opened(bytes: Uint8Array, known: number): Promise<Opened> {
+  const { openPdf } = await import("./document.ts");
+  const pdf = await openPdf(bytes);
+  const further: PageSize[] = [];
+  for (let page = known + 1; page <= pdf.pageCount; page += 1) further.push(await pdf.sizeOf(page));
+  return { pdf, further };
 }
 
 type PageProps = {

@@ -7,6 +7,7 @@ import {
   version,
 } from "pdfjs-dist/legacy/build/pdf.mjs";
 import workerUrl from "pdfjs-dist/legacy/build/pdf.worker.min.mjs?url";
+import { linesOfText, type PageLines, rulesOf } from "./page-lines.ts";
 
 export type PageSize = { page: number; width: number; height: number };
 
@@ -18,24 +19,46 @@ const files = `/assets/pdfjs-${version}`;
 /** Safari refuses canvases with more pixels than this. */
 const maxPixels = 16_000_000;
 
-/** `further`: sizes in points of the pages beyond those that were known before. */
-export type OpenPdf = { further: PageSize[]; draw: DrawPage; close(): void };
+export type OpenPdf = {
+  pageCount: number;
+  /** Opens the page, which takes a moment: a document is shown before all of its pages were asked. */
+  sizeOf(page: number): Promise<PageSize>;
+  draw: DrawPage;
+  /** What is printed on the page, as lines that others fall into line with. */
+  lines(page: number): Promise<PageLines>;
+  close(): void;
+};
 type DrawPage = (options: {
   /** 1-based. */
   page: number;
   /** CSS pixels a point. */
   scale: number;
   canvas: HTMLCanvasElement;
-  text: HTMLElement;
+  /** Where the text goes, if it is to be read and selected. */
+  text?: HTMLElement;
   signal: AbortSignal;
 }) => Promise<void>;
 
 /**
  * Opens a document for drawing.
  * @param bytes taken over: the caller's array cannot be used afterwards
- * @param known how many pages the caller knows the sizes of
  */
-export async function openPdf(bytes: Uint8Array, known: number): Promise<OpenPdf> {
+export async function openPdf(bytes: Uint8Array): Promise<OpenPdf> {
+  const { pdf, close } = await loadPdf(bytes);
+  return {
+    pageCount: pdf.numPages,
+    async sizeOf(page) {
+      const { width, height } = (await pdf.getPage(page)).getViewport({ scale: 1 });
+      return { page, width, height };
+    },
+    draw: (options) => drawPage(pdf, options),
+    lines: (page) => linesOf(pdf, page),
+    close,
+  };
+}
+
+/** @param bytes taken over: the caller's array cannot be used afterwards */
+export async function loadPdf(bytes: Uint8Array): Promise<{ pdf: PDFDocumentProxy; close: () => void }> {
   const task = getDocument({
     data: bytes,
     cMapUrl: `${files}/cmaps/`,
@@ -46,21 +69,15 @@ export async function openPdf(bytes: Uint8Array, known: number): Promise<OpenPdf
     useSystemFonts: false,
     enableXfa: false,
   });
-  const pdf = await task.promise;
-  return {
-    further: await sizesFrom(pdf, known + 1),
-    draw: (options) => drawPage(pdf, options),
-    close: () => void task.destroy(),
-  };
+  return { pdf: await task.promise, close: () => void task.destroy() };
 }
 
-async function sizesFrom(pdf: PDFDocumentProxy, first: number): Promise<PageSize[]> {
-  const sizes: PageSize[] = [];
-  for (let page = first; page <= pdf.numPages; page += 1) {
-    const { width, height } = (await pdf.getPage(page)).getViewport({ scale: 1 });
-    sizes.push({ page, width, height });
-  }
-  return sizes;
+async function linesOf(pdf: PDFDocumentProxy, number: number): Promise<PageLines> {
+  const page = await pdf.getPage(number);
+  const { transform, width, height } = page.getViewport({ scale: 1 });
+  const [operators, text] = await Promise.all([page.getOperatorList(), page.getTextContent()]);
+  const runs = text.items.flatMap((item) => ("str" in item && item.str.trim() !== "" ? [item] : []));
+  return { rules: rulesOf(operators, transform, { width, height }), ...linesOfText(runs, transform) };
 }
 
 async function drawPage(pdf: PDFDocumentProxy, options: Parameters<DrawPage>[0]): Promise<void> {
@@ -78,7 +95,7 @@ async function drawPage(pdf: PDFDocumentProxy, options: Parameters<DrawPage>[0])
   signal.addEventListener("abort", () => rendering.cancel(), { once: true });
   try {
     await rendering.promise;
-    await layText(page, viewport, text, signal);
+    if (text) await layText(page, viewport, text, signal);
   } catch (error) {
     if (!signal.aborted) throw error;
   }

@@ -109,3 +109,30 @@ export const Flask = ({ size = 20 }: Props) =>
   );
 export const ChevronUpDown = ({ size = 20 }: Props) => icon(<path d="M8 9.5L12 5.5l4 4M8 14.5l4 4 4-4" />, size);
 export const Plus = ({ size = 20 }: Props) => icon(<path d="M12 5v14M5 12h14" />, size);
+export const Minus = ({ size = 20 }: Props) => icon(<path d="M5 12h14" />, size);
+export const Dots = ({ size = 20 }: Props) =>
+  icon(
+    <>
+      <circle cx="5" cy="12" r="1" />
+      <circle cx="12" cy="12" r="1" />
+      <circle cx="19" cy="12" r="1" />
+    </>,
+    size,
+  );
+export const AlignLeft = ({ size = 20 }: Props) =>
+  icon(
+    <>
+      <path d="M4 3.5v17" />
+      <rect x="7.5" y="6" width="12" height="4" rx="1" />
+      <rect x="7.5" y="14" width="7" height="4" rx="1" />
+    </>,
+    size,
+  );
+export const Sidebar = ({ size = 20 }: Props) =>
+  icon(
+    <>
+      <rect x="3.5" y="4.5" width="17" height="15" rx="2" />
+      <path d="M9 4.5v15M5.5 8h1.5M5.5 11h1.5" />
+    </>,
+    size,
+  );

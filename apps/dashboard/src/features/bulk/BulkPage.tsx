@@ -64,7 +64,7 @@ function Chosen({ template }: { template: string }) {
   return (
     <>
       <p className="bulk-template">
-        {t("steps.template")}: <strong>{about.data.name}</strong>{" "}
+        {t("bulk.template")}: <strong>{about.data.name}</strong>{" "}
         <Link to="/bulk" search={{}}>
           {t("template.other")}
         </Link>

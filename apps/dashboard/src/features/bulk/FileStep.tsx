@@ -40,6 +40,7 @@ export function FileStep({ csv, targets, locked }: Props) {
       {csv.file === null ? (
         <label
           className="bulk-drop"
+          data-takes-files=""
           htmlFor={id}
           data-over={over || undefined}
           onDragOver={(event) => {

@@ -1,4 +1,5 @@
 import { ActionIcon, Button, Checkbox, TextInput } from "@mantine/core";
+import { templateLimits } from "../../../../../server/features/templates/contract.ts";
 import { translator } from "../../../../shared/i18n.ts";
 import { Cross } from "../../../../shared/ui/icons.tsx";
 import type { Other, Person } from "./draft.ts";
@@ -8,8 +9,17 @@ import { turnsOf } from "./request.ts";
 
 const t = translator("send");
 
+/** How people are added and removed, where no template says who signs. */
+type Roster = {
+  add: () => void;
+  addMyself: () => void;
+  /** Whether the person who sends is among them. */
+  isListed: boolean;
+  remove: (role: string) => void;
+};
+
 /** Who signs, in which order, who gets a copy, and who may watch. */
-export function PeopleStep({ form }: { form: Form }) {
+export function PeopleStep({ form, roster }: { form: Form; roster?: Roster }) {
   const { draft, change, refusal } = form;
   const turns = turnsOf(draft.people);
   const setPeople = (people: Person[], reordered = draft.reordered) => change({ people, reordered }, "#/recipients");
@@ -41,10 +51,23 @@ export function PeopleStep({ form }: { form: Form }) {
                 change({ people, reordered: draft.reordered || patch.together !== undefined }, ...at);
               }}
               onMove={(by) => move(index, by)}
+              onRemove={roster && draft.people.length > 1 ? () => roster.remove(person.role) : undefined}
             />
           </li>
         ))}
       </ol>
+      {roster && (
+        <div className="send-roster">
+          <Button variant="default" disabled={draft.people.length >= templateLimits.roles} onClick={roster.add}>
+            {t("people.add")}
+          </Button>
+          {!roster.isListed && (
+            <Button variant="default" disabled={draft.people.length >= templateLimits.roles} onClick={roster.addMyself}>
+              {t("people.addMyself")}
+            </Button>
+          )}
+        </div>
+      )}
       <Others form={form} list="cc" />
       <Others form={form} list="viewers" />
     </>

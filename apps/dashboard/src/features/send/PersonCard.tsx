@@ -2,9 +2,11 @@ import { ActionIcon, Checkbox, NativeSelect, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { availableVerifications, type Verification } from "../../../../../server/features/templates/contract.ts";
 import { translator } from "../../../../shared/i18n.ts";
+import { Cross } from "../../../../shared/ui/icons.tsx";
 import type { Person } from "./draft.ts";
 import type { Form } from "./form.ts";
 import { LanguageSelect } from "./LanguageSelect.tsx";
+import { PersonInputs } from "./PersonInputs.tsx";
 import { sentPeople } from "./request.ts";
 
 const t = translator("send");
@@ -23,10 +25,12 @@ type Props = {
   last: boolean;
   onChange: (patch: Partial<Person>, ...at: string[]) => void;
   onMove: (by: -1 | 1) => void;
+  /** Where people are added and removed. */
+  onRemove?: (() => void) | undefined;
 };
 
 /** One role and the person in it. */
-export function PersonCard({ form, person, turn, first, last, onChange, onMove }: Props) {
+export function PersonCard({ form, person, turn, first, last, onChange, onMove, onRemove }: Props) {
   const { version, draft, input } = form;
   const role = version.roles.find(({ name }) => name === person.role);
   const called = role?.label?.trim() ? role.label : person.role;
@@ -61,6 +65,11 @@ export function PersonCard({ form, person, turn, first, last, onChange, onMove }
         >
           <span aria-hidden="true">↓</span>
         </ActionIcon>
+        {onRemove && (
+          <ActionIcon variant="default" size="lg" aria-label={t("people.remove", { role: called })} onClick={onRemove}>
+            <Cross />
+          </ActionIcon>
+        )}
       </div>
       {!first && (
         <Checkbox
@@ -96,27 +105,13 @@ function SignerInputs({ person, at, ofRole, input, onChange }: InputsProps) {
   const wrong = ["locale", "verification", "delivery", "phone"].some((member) => input(`${at}/${member}`).error);
   return (
     <>
-      <div className="send-two">
-        <TextInput
-          label={t("people.name")}
-          value={person.name}
-          maxLength={200}
-          required
-          autoComplete="off"
-          {...input(`${at}/name`)}
-          onChange={(event) => onChange({ name: event.currentTarget.value }, `${at}/name`)}
-        />
-        <TextInput
-          label={t("people.email")}
-          type="email"
-          value={person.email}
-          maxLength={254}
-          required
-          autoComplete="off"
-          {...input(`${at}/email`)}
-          onChange={(event) => onChange({ email: event.currentTarget.value }, `${at}/email`)}
-        />
-      </div>
+      <PersonInputs
+        name={person.name}
+        email={person.email}
+        nameInput={input(`${at}/name`)}
+        emailInput={input(`${at}/email`)}
+        onChange={(patch) => onChange(patch, ...Object.keys(patch).map((member) => `${at}/${member}`))}
+      />
       <details className="send-more" open={opened || wrong} onToggle={({ currentTarget: { open } }) => setOpened(open)}>
         <summary>{t("people.more")}</summary>
         <div className="send-two">

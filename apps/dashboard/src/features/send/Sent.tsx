@@ -1,6 +1,6 @@
 import { Button } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
-import { useEffect, useRef } from "react";
+import { type ReactNode, useEffect, useRef } from "react";
 import type { Envelope } from "../../../../../server/features/envelopes/contract.ts";
 import { translator } from "../../../../shared/i18n.ts";
 import { Check } from "../../../../shared/ui/icons.tsx";
@@ -8,8 +8,15 @@ import { MailNotice } from "../shell/MailNotice.tsx";
 
 const t = translator("send");
 
+type Props = {
+  envelope: Envelope;
+  onAnother: () => void;
+  /** What else can be done now. */
+  children?: ReactNode;
+};
+
 /** It is on its way. */
-export function Sent({ envelope, onAnother }: { envelope: Envelope; onAnother: () => void }) {
+export function Sent({ envelope, onAnother, children }: Props) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => heading.current?.focus(), []);
   const first = Math.min(...envelope.recipients.map(({ order }) => order));
@@ -29,6 +36,7 @@ export function Sent({ envelope, onAnother }: { envelope: Envelope; onAnother: (
         {now.length > 0 ? t("sent.text", { names: now.map(({ name }) => name).join(", ") }) : t("sent.embedded")}
       </p>
       {!envelope.testMode && now.length > 0 && <MailNotice />}
+      {children}
       <div className="send-sent-actions">
         <Button renderRoot={(props) => <Link to="/envelopes/$id" params={{ id: envelope.id }} {...props} />}>
           {t("sent.open")}

@@ -3,7 +3,7 @@ import type { TemplateVersion } from "../../../../../server/features/templates/c
 import { defaultOf } from "../../../../../server/features/templates/values.ts";
 import { pageLanguage } from "../../../../shared/i18n.ts";
 import { prefillable } from "./fields.ts";
-import { steps } from "./search.ts";
+import { Step } from "./search.ts";
 
 /** What somebody is filling in before an envelope is sent. Everything is text as it was typed; it is kept for this tab only. */
 
@@ -32,7 +32,7 @@ export const Draft = z.object({
   templateVersion: z.int(),
   /** The sign between whole part and fraction, as it was usual when the numbers were typed. */
   decimal: z.enum([".", ","]).default(usualDecimal),
-  step: z.enum(steps),
+  step: Step.catch("people"),
   people: z.array(Person),
   /** Whether the order differs from the one of the roles. */
   reordered: z.boolean(),

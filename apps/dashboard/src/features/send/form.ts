@@ -7,7 +7,7 @@ import { type Finding, findingsOf, type Request } from "./check.ts";
 import { type Draft, emptyDraft, forgetDraft, isTouched, keepDraft, readDraft } from "./draft.ts";
 import { explain } from "./explain.ts";
 import { requestOf, stepOf } from "./request.ts";
-import { type Step, steps } from "./search.ts";
+import type { Step } from "./search.ts";
 
 type Errors = Readonly<Record<string, string>>;
 
@@ -16,7 +16,9 @@ export type Form = {
   version: TemplateVersion;
   timeZone: string;
   draft: Draft;
-  /** The step that is shown. */
+  /** All of them, in their order. */
+  steps: readonly Step[];
+  /** The one that is shown. */
   step: Step;
   request: Request;
   touched: boolean;
@@ -35,7 +37,11 @@ export type Form = {
 };
 
 /** Which step the address names, and how to name another: as a new entry of the browser's history, or in place of this one. */
-export type StepAddress = { named: Step | undefined; name: (step: Step, replace: boolean) => void };
+export type StepAddress = {
+  steps: readonly Step[];
+  named: Step | undefined;
+  name: (step: Step, replace: boolean) => void;
+};
 
 /**
  * Keeps the draft of one template in this tab.
@@ -45,7 +51,9 @@ export function useForm(owner: string, timeZone: string, version: TemplateVersio
   const [draft, setDraft] = useState(() => readDraft(owner, version));
   const [errors, setErrors] = useState<Errors>({});
   const [refusal, setRefusal] = useState<Problem | null>(null);
-  const step = address.named ?? draft.step;
+  const { steps } = address;
+  const asked = address.named ?? draft.step;
+  const step = steps.includes(asked) ? asked : "people";
   const setFocus = useFocus(step);
   const request = useMemo(
     () => requestOf(draft, version, { decimal: draft.decimal, timeZone }),
@@ -73,8 +81,10 @@ export function useForm(owner: string, timeZone: string, version: TemplateVersio
   /** Shows what is wrong and opens the first step with an error. */
   const show = (found: Errors, replace = false): void => {
     setErrors(found);
-    const first = Object.keys(found).toSorted((a, b) => steps.indexOf(stepOf(a)) - steps.indexOf(stepOf(b)))[0];
-    if (first !== undefined) open(stepOf(first), "error", replace);
+    const first = Object.keys(found).toSorted(
+      (a, b) => steps.indexOf(stepOf(a, steps)) - steps.indexOf(stepOf(b, steps)),
+    )[0];
+    if (first !== undefined) open(stepOf(first, steps), "error", replace);
   };
 
   /** What is wrong in the steps before this one; anywhere before the review. */
@@ -82,7 +92,7 @@ export function useForm(owner: string, timeZone: string, version: TemplateVersio
     const found = [...findingsOf(request, version, Date.now()), ...metadataFindings(draft)];
     const before = steps.slice(0, steps.indexOf(next));
     return placed(
-      explainAll(found.filter(({ pointer }) => before.includes(stepOf(pointer)) || next === "review")),
+      explainAll(found.filter(({ pointer }) => before.includes(stepOf(pointer, steps)) || next === "review")),
       version,
     );
   };
@@ -94,7 +104,7 @@ export function useForm(owner: string, timeZone: string, version: TemplateVersio
     opened.current = true;
     const wrong = wrongBefore(step);
     if (Object.keys(wrong).length === 0) {
-      if (address.named === undefined) address.name(step, true);
+      if (address.named !== step) address.name(step, true);
     } else if (touched) show(wrong, true);
     else open("people", "step", true);
   });
@@ -103,6 +113,7 @@ export function useForm(owner: string, timeZone: string, version: TemplateVersio
     version,
     timeZone,
     draft,
+    steps,
     step,
     request,
     touched: touched && !gone,

@@ -113,24 +113,26 @@ function listRow(
   return Object.fromEntries(cells);
 }
 
-const stepOfMember: Record<string, Step> = {
-  recipients: "people",
-  cc: "people",
-  viewers: "people",
-  viewerDocumentAccess: "people",
-  title: "content",
-  message: "content",
-  variables: "content",
-  values: "content",
-  expiresAt: "options",
-  reminders: "options",
-  locale: "options",
-  externalId: "options",
-  dedupeOn: "options",
-  metadata: "options",
+const content: readonly Step[] = ["content", "people"];
+const stepsOfMember: Record<string, readonly Step[]> = {
+  recipients: ["people"],
+  cc: ["people"],
+  viewers: ["people"],
+  viewerDocumentAccess: ["people"],
+  title: content,
+  message: content,
+  variables: content,
+  values: content,
+  expiresAt: content,
+  reminders: content,
+  locale: content,
+  externalId: content,
+  dedupeOn: content,
+  metadata: content,
 };
 
-/** The step on which what the pointer names is filled in. */
-export function stepOf(pointer: string): Step {
-  return stepOfMember[pointer.split("/")[1] ?? ""] ?? "review";
+/** The part on which what the pointer names is filled in. */
+export function stepOf(pointer: string, steps: readonly Step[]): Step {
+  const possible = stepsOfMember[pointer.split("/")[1] ?? ""] ?? [];
+  return possible.find((step) => steps.includes(step)) ?? "review";
 }

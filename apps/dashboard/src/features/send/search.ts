@@ -1,11 +1,17 @@
 import { z } from "zod";
 
-/** The steps behind the choice of a template, in their order. */
-export const steps = ["people", "content", "options", "review"] as const;
-export type Step = (typeof steps)[number];
+const parts = ["people", "content", "fields", "review"] as const;
+/** One of the three parts of the way to an envelope. */
+export type Step = (typeof parts)[number];
+export const Step = z.enum(parts);
 
-/** What the address of the page says: each step is an entry of the browser's history. */
+/** The parts behind the choice of a template, in their order. */
+export const templateSteps: readonly Step[] = ["people", "content", "review"];
+/** Those behind a document that is no template. */
+export const documentSteps: readonly Step[] = ["people", "fields", "review"];
+
+/** What the address of the page says: each part is an entry of the browser's history. */
 export const SendSearch = z.object({
   template: z.string().max(64).optional().catch(undefined),
-  step: z.enum(steps).optional().catch(undefined),
+  step: Step.optional().catch(undefined),
 });

@@ -7,6 +7,7 @@ import { useKeptFocus } from "../../../../shared/ui/kit/useKeptFocus.ts";
 import { Passkeys } from "./Passkeys.tsx";
 import { PasswordSection } from "./PasswordSection.tsx";
 import { Profile } from "./Profile.tsx";
+import { SavedSignature } from "./SavedSignature.tsx";
 import { Sessions } from "./Sessions.tsx";
 import { Social } from "./Social.tsx";
 import { StartingOrganization } from "./StartingOrganization.tsx";
@@ -30,6 +31,7 @@ export function AccountPage() {
         </div>
       )}
       <Profile />
+      <SavedSignature />
       <StartingOrganization />
       <PasswordSection />
       <Passkeys />

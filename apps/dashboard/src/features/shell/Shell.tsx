@@ -6,6 +6,7 @@ import { translator } from "../../../../shared/i18n.ts";
 import { Brand } from "../../../../shared/ui/Brand.tsx";
 import { Menu as MenuIcon } from "../../../../shared/ui/icons.tsx";
 import { useMode } from "../../mode.tsx";
+import { DropAnywhere } from "./DropAnywhere.tsx";
 import { ModeBand, ModeSwitch } from "./Mode.tsx";
 import { Navigation } from "./Navigation.tsx";
 import { OrganizationSwitcher } from "./OrganizationSwitcher.tsx";
@@ -79,6 +80,7 @@ export function Shell({ children }: { children: ReactNode }) {
       <main id="content" tabIndex={-1}>
         {children}
       </main>
+      <DropAnywhere />
       {helpUsed && (
         <Suspense>
           <ShortcutHelp opened={help} onClose={closeHelp} />

@@ -7,10 +7,12 @@ type Props = Omit<TextInputProps, "value" | "onChange" | "error"> & {
   check?: (text: string) => string | null;
   onCommit: (text: string) => void;
   multiline?: boolean;
+  /** What is wrong with the value as it is kept. */
+  problem?: string | undefined;
 };
 
 /** A text that counts when it is finished: on Enter or on leaving. A text that may not be is shown with its mistake. */
-export function CommitInput({ value, check, onCommit, multiline = false, ...rest }: Props) {
+export function CommitInput({ value, check, onCommit, multiline = false, problem, ...rest }: Props) {
   const [text, setText] = useState(value);
   const [error, setError] = useState<string | null>(null);
   useEffect(() => {
@@ -25,7 +27,7 @@ export function CommitInput({ value, check, onCommit, multiline = false, ...rest
   };
   const common = {
     value: text,
-    error,
+    error: error ?? (text === value ? problem : null),
     onBlur: commit,
     label: rest.label,
     description: rest.description,
@@ -63,6 +65,7 @@ export function CommitNumber({
   step = 1,
   optional = false,
   mistake,
+  check,
   ...rest
 }: {
   label: string;
@@ -72,10 +75,14 @@ export function CommitNumber({
   onCommit: (value: number | null) => void;
   min: number;
   max: number;
-  step?: number;
+  /** 1 is for whole numbers; with `any`, the arrow keys go by one. */
+  step?: number | "any";
   optional?: boolean;
   /** Said of a text that is no such number. */
   mistake: string;
+  /** What is wrong with the number for another reason; null when it may be taken. */
+  check?: (value: number | null) => string | null;
+  problem?: string | undefined;
 }) {
   const parse = (text: string) => (text.trim() === "" ? null : Number(text));
   return (
@@ -89,9 +96,10 @@ export function CommitNumber({
       value={value === null ? "" : String(value)}
       check={(text) => {
         const number = parse(text);
-        if (number === null) return optional ? null : mistake;
-        const whole = step !== 1 || Number.isInteger(number);
-        return Number.isFinite(number) && whole && number >= min && number <= max ? null : mistake;
+        if (number === null && !optional) return mistake;
+        const whole = number === null || step !== 1 || Number.isInteger(number);
+        const within = number === null || (Number.isFinite(number) && number >= min && number <= max);
+        return whole && within ? (check?.(number) ?? null) : mistake;
       }}
       onCommit={(text) => onCommit(parse(text))}
     />

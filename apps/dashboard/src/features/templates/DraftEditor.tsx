@@ -1,7 +1,7 @@
 import { Button } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { useCallback, useRef, useState, useSyncExternalStore } from "react";
+import { useCallback, useMemo, useRef, useState, useSyncExternalStore } from "react";
 import {
   getTemplate,
   getTemplateVersion,
@@ -15,6 +15,7 @@ import {
 } from "../../../../../server/features/templates/contract.ts";
 import { callEndpoint, NoAnswer } from "../../../../shared/api/client.ts";
 import { translator } from "../../../../shared/i18n.ts";
+import type { PageSize } from "../../../../shared/pdf/document.ts";
 import { useConfirm } from "../../../../shared/ui/kit/Confirm.tsx";
 import { notify } from "../../../../shared/ui/kit/notify.tsx";
 import { useUnsaved } from "../../../../shared/ui/kit/useUnsaved.ts";
@@ -22,10 +23,16 @@ import { useCan } from "../../session.tsx";
 import { DraftConflict } from "./DraftConflict.tsx";
 import { DraftNotices } from "./DraftNotices.tsx";
 import { createDraftStore } from "./draft-store.ts";
+import { EditingProvider } from "./editing.ts";
+import { problemsOf } from "./explain.ts";
 import { type Draft, draftOf } from "./model.ts";
 import { PreviewDialog } from "./PreviewDialog.tsx";
+import { ProblemsMenu } from "./ProblemsMenu.tsx";
+import { Proposals } from "./Proposals.tsx";
+import { useProblemWords } from "./problem-text.ts";
 import { ReplacePdf } from "./ReplacePdf.tsx";
 import { TemplateHeader } from "./TemplateHeader.tsx";
+import { useTextDocument } from "./text-edit/useTextDocument.ts";
 import { useEditKeys } from "./useEditKeys.ts";
 import { Workspace } from "./Workspace.tsx";
 
@@ -47,8 +54,8 @@ export function DraftEditor({ template, version, draft: first, onReload }: Props
   const canPublish = useCan("template:publish");
   const canWrite = useCan("template:write");
   const [dialog, setDialog] = useState<"preview" | "file" | null>(null);
-  const [selected, setSelected] = useState<string | null>(null);
-  const [refused, setRefused] = useState<unknown>(null);
+  const [selected, setSelected] = useState<readonly string[]>([]);
+  const [refused, setRefused] = useState<{ error: unknown; draft: Draft } | null>(null);
   const [publishing, setPublishing] = useState(false);
   const repeated = useRef<string | null>(null);
 
@@ -81,8 +88,26 @@ export function DraftEditor({ template, version, draft: first, onReload }: Props
     save: store.save,
     leaves: (current, next) => current.version !== next.version,
   });
-  useEditKeys(store, () => setSelected(null));
+  useEditKeys(store);
   const edit = useCallback<typeof store.edit>((change, kind = null) => store.edit(change, kind), [store]);
+  const [pages, setPages] = useState<readonly PageSize[]>([]);
+  useProblemWords();
+  const noPicture = t("props.picture.missing");
+  const problems = useMemo(() => problemsOf(draft, pages, { noPicture }), [draft, pages, noPicture]);
+  const [isTextOn, setTextOn] = useState(false);
+  const textDocument = useTextDocument(id, savedFile, isTextOn);
+  const editing = useMemo(
+    () => ({
+      template: id,
+      draft,
+      text: { isOn: isTextOn, document: textDocument },
+      problems,
+      onPages: setPages,
+      edit,
+      saved: status === "saved",
+    }),
+    [id, draft, isTextOn, textDocument, problems, edit, status],
+  );
 
   const publish = async () => {
     setRefused(null);
@@ -117,7 +142,7 @@ export function DraftEditor({ template, version, draft: first, onReload }: Props
     } catch (reason) {
       // Only what may have happened without an answer is asked for again under the same key.
       if (!(reason instanceof NoAnswer)) repeated.current = null;
-      setRefused(reason);
+      setRefused({ error: reason, draft: store.snapshot().draft });
     } finally {
       setPublishing(false);
     }
@@ -136,11 +161,11 @@ export function DraftEditor({ template, version, draft: first, onReload }: Props
     const published = await callEndpoint(getTemplateVersion, { params: { id, version: String(latestVersion) } });
     const back = draftOf(draft.name, published);
     if (back) edit(() => back);
-    setSelected(null);
+    setSelected([]);
   };
 
   return (
-    <>
+    <EditingProvider value={editing}>
       <TemplateHeader
         template={template}
         name={draft.name}
@@ -185,10 +210,27 @@ export function DraftEditor({ template, version, draft: first, onReload }: Props
               <Button size="compact-sm" variant="default" disabled={!canRedo} onClick={store.redo}>
                 {t("draft.redo")}
               </Button>
+              {canWrite && (
+                <Button
+                  size="compact-sm"
+                  variant={isTextOn ? "filled" : "default"}
+                  aria-pressed={isTextOn}
+                  onClick={() => {
+                    // On a small screen its details would lie over the page.
+                    setSelected([]);
+                    setTextOn(!isTextOn);
+                  }}
+                >
+                  {t("edit.mode")}
+                </Button>
+              )}
               <span className="save-state" data-status={status} role="status">
                 {t(`draft.status.${status}`)}
               </span>
+              <ProblemsMenu onSelect={(chosen) => setSelected([chosen])} />
             </div>
+            {isTextOn && <p className="hint">{t("edit.hint")}</p>}
+            {canWrite && <Proposals template={id} draft={draft} edit={edit} />}
             <DraftNotices
               status={status}
               error={error}
@@ -196,7 +238,7 @@ export function DraftEditor({ template, version, draft: first, onReload }: Props
               draft={draft}
               warnings={version.warnings}
               onRetry={() => void store.save()}
-              onSelect={setSelected}
+              onSelect={(chosen) => setSelected([chosen])}
             />
           </>
         }
@@ -218,6 +260,6 @@ export function DraftEditor({ template, version, draft: first, onReload }: Props
           }}
         />
       )}
-    </>
+    </EditingProvider>
   );
 }

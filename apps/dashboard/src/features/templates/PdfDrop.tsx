@@ -49,6 +49,7 @@ export function PdfDrop({ file, onFile, progress, disabled = false }: Props) {
       {/* biome-ignore lint/a11y/noStaticElementInteractions: dropping is a further way; the button inside does the same */}
       <div
         className="pdf-drop"
+        data-takes-files=""
         data-over={over || undefined}
         onDragOver={(event) => drag(event, true)}
         onDragLeave={(event) => drag(event, false)}

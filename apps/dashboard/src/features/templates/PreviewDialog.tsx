@@ -12,6 +12,7 @@ import { PdfPages } from "../../../../shared/pdf/PdfPages.tsx";
 import { Failure } from "../../../../shared/ui/Failure.tsx";
 import { Dialog } from "../../../../shared/ui/kit/Dialog.tsx";
 import { fieldErrors } from "../../../../shared/ui/kit/fieldErrors.ts";
+import { keepSamples, samplesOf } from "./samples.ts";
 
 type Props = {
   template: string;
@@ -27,9 +28,10 @@ const first = (variable: Variable) =>
 export function PreviewDialog({ template, version, variables, onClose }: Props) {
   const t = translator("templates");
   const simple = variables.filter(({ type }) => type !== "list");
-  const [values, setValues] = useState<Record<string, string>>(() =>
-    Object.fromEntries(simple.map((variable) => [variable.name, first(variable)])),
-  );
+  const [values, setValues] = useState<Record<string, string>>(() => {
+    const kept = samplesOf(template);
+    return Object.fromEntries(simple.map((variable) => [variable.name, kept[variable.name] ?? first(variable)]));
+  });
   const [broken, setBroken] = useState<unknown>(null);
   const render = useMutation({
     mutationFn: () =>
@@ -42,6 +44,7 @@ export function PreviewDialog({ template, version, variables, onClose }: Props) 
   const wrong = fieldErrors(render.error);
   const submit = (event: FormEvent) => {
     event.preventDefault();
+    keepSamples(template, values);
     render.mutate();
   };
   return (
@@ -67,6 +70,7 @@ export function PreviewDialog({ template, version, variables, onClose }: Props) 
             />
           ),
         )}
+        {simple.length > 0 && <p className="hint">{t("variables.sampleHint")}</p>}
         <Button type="submit" loading={render.isPending}>
           {render.data ? t("preview.again") : t("preview.render")}
         </Button>

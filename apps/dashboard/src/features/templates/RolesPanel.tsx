@@ -5,10 +5,9 @@ import { Email } from "../../../../../server/kernel/wire.ts";
 import { translator } from "../../../../shared/i18n.ts";
 import { useConfirm } from "../../../../shared/ui/kit/Confirm.tsx";
 import { CommitInput, CommitNumber } from "./CommitInput.tsx";
+import type { Edit } from "./editing.ts";
 import { addRole, changeRole, type Draft, fieldsOf, removeRole } from "./model.ts";
 import { roleColor } from "./words.ts";
-
-type Edit = (change: (draft: Draft) => Draft, kind?: string | null) => void;
 
 /** Who signs, in which order, and how each proves who they are. */
 export function RolesPanel({ draft, edit, readOnly }: { draft: Draft; edit: Edit; readOnly: boolean }) {

@@ -150,7 +150,7 @@ function Published({ template, version, draft }: { template: Template; version: 
   const navigate = useNavigate();
   const renew = useRenew(template.id);
   const canWrite = useCan("template:write");
-  const [selected, setSelected] = useState<string | null>(null);
+  const [selected, setSelected] = useState<readonly string[]>([]);
   const [previewing, setPreviewing] = useState(false);
   const [failure, setFailure] = useState<unknown>(null);
   const number = String(version.version);

@@ -1,19 +1,40 @@
 import { Button, Checkbox, NativeSelect } from "@mantine/core";
+import { useState } from "react";
 import { Variable, type VariableValue } from "../../../../../server/features/templates/contract.ts";
 import { translator } from "../../../../shared/i18n.ts";
 import { Empty } from "../../../../shared/ui/kit/Empty.tsx";
 import { CommitInput } from "./CommitInput.tsx";
-import { addVariable, changeVariable, type Draft, removeVariable } from "./model.ts";
+import { type Edit, useEditing } from "./editing.ts";
+import { addVariable, changeVariable, type Draft, declareVariable, removeVariable, variablesUsed } from "./model.ts";
+import { problemText } from "./problem-text.ts";
+import { formatErrors, numberFormats, sampleIn, variableDateFormats } from "./variable-formats.ts";
 
-type Edit = (change: (draft: Draft) => Draft, kind?: string | null) => void;
 const types = ["text", "number", "date", "boolean"] as const;
 
 /** What is filled in when an envelope is sent, and stands in printed texts as {{name}}. */
 export function VariablesPanel({ draft, edit, readOnly }: { draft: Draft; edit: Edit; readOnly: boolean }) {
   const t = translator("templates");
+  const { used, undeclared } = variablesUsed(draft);
   return (
     <section aria-label={t("variables.title")} className="panel-section">
       <p className="hint">{t("variables.hint")}</p>
+      {undeclared.length > 0 && (
+        <fieldset disabled={readOnly} className="choices">
+          <legend>{t("variables.undeclared")}</legend>
+          <div className="check-row">
+            {undeclared.map((name) => (
+              <Button
+                key={name}
+                size="compact-sm"
+                variant="default"
+                onClick={() => edit((now) => declareVariable(now, name))}
+              >
+                {t("props.declare", { name })}
+              </Button>
+            ))}
+          </div>
+        </fieldset>
+      )}
       {draft.variables.length === 0 && <Empty title={t("variables.none")} />}
       <fieldset disabled={readOnly} className="bare stack">
         <ul className="cards">
@@ -22,9 +43,11 @@ export function VariablesPanel({ draft, edit, readOnly }: { draft: Draft; edit: 
             <li key={index} className="role-card">
               <VariableForm
                 variable={variable}
+                locale={draft.settings.locale}
                 names={draft.variables.filter((_, at) => at !== index).map(({ name }) => name)}
                 change={(patch) => edit((now) => changeVariable(now, index, patch))}
               />
+              {!used.has(variable.name) && <p className="hint">{t("variables.unused")}</p>}
               {!readOnly && (
                 <Button
                   size="compact-sm"
@@ -49,10 +72,22 @@ export function VariablesPanel({ draft, edit, readOnly }: { draft: Draft; edit: 
   );
 }
 
-type FormProps = { variable: Variable; names: readonly string[]; change: (patch: Partial<Variable>) => void };
+type FormProps = {
+  variable: Variable;
+  locale: string;
+  names: readonly string[];
+  change: (patch: Partial<Variable>) => void;
+};
 
-function VariableForm({ variable, names, change }: FormProps) {
+function VariableForm({ variable, locale, names, change }: FormProps) {
   const t = translator("templates");
+  const { problems } = useEditing();
+  const wrong = (member: string) => {
+    const found = problems.find(
+      (one) => one.place.kind === "variable" && one.place.name === variable.name && one.member === member,
+    );
+    return found && problemText(found.detail);
+  };
   const mistakeIn = (name: string) => {
     if (!Variable.shape.name.safeParse(name).success) return t("variables.nameWrong");
     return names.includes(name) ? t("variables.nameTaken") : null;
@@ -83,8 +118,26 @@ function VariableForm({ variable, names, change }: FormProps) {
         }}
       />
       {variable.type !== "list" && (
-        <VariableDefault variable={variable} onChange={(value) => change({ default: value })} />
+        <VariableDefault
+          variable={variable}
+          problem={wrong("default")}
+          onChange={(value) => change({ default: value })}
+        />
       )}
+      {(variable.type === "number" || variable.type === "date") && (
+        <VariableFormat
+          variable={variable}
+          locale={locale}
+          problem={wrong("format")}
+          onChange={(format) => change({ format })}
+        />
+      )}
+      <CommitInput
+        label={t("variables.label")}
+        value={variable.label ?? ""}
+        maxLength={200}
+        onCommit={(label) => change({ label: label.trim() || null })}
+      />
       <Checkbox
         label={t("variables.required")}
         checked={variable.required}
@@ -94,9 +147,61 @@ function VariableForm({ variable, names, change }: FormProps) {
   );
 }
 
-type DefaultProps = { variable: Variable; onChange: (value: VariableValue | null) => void };
+type FormatProps = {
+  variable: Variable;
+  locale: string;
+  problem: string | undefined;
+  onChange: (format: string | null) => void;
+};
 
-function VariableDefault({ variable, onChange }: DefaultProps) {
+/** How a number or a date is written, with examples in the language of the document. */
+function VariableFormat({ variable, locale, problem, onChange }: FormatProps) {
+  const t = translator("templates");
+  const [own, setOwn] = useState(false);
+  const formats = variable.type === "number" ? numberFormats : variableDateFormats;
+  const isOwn = own || (variable.format !== null && !formats.includes(variable.format));
+  const check = (format: string) => {
+    const [error] = formatErrors(variable, format);
+    return error === undefined ? null : problemText(error);
+  };
+  return (
+    <>
+      <NativeSelect
+        label={t("variables.format")}
+        value={isOwn ? "own" : (variable.format ?? "")}
+        error={isOwn ? undefined : problem}
+        data={[
+          { value: "", label: `${t("variables.formatAsIs")}: ${sampleIn(variable.type, null, locale)}` },
+          ...formats.map((value) => ({ value, label: sampleIn(variable.type, value, locale) })),
+          { value: "own", label: t("variables.ownFormat") },
+        ]}
+        onChange={({ currentTarget: { value } }) => {
+          setOwn(value === "own");
+          if (value !== "own") onChange(value || null);
+        }}
+      />
+      {isOwn && (
+        <CommitInput
+          label={t("variables.ownFormat")}
+          value={variable.format ?? ""}
+          maxLength={64}
+          spellCheck={false}
+          problem={problem}
+          check={check}
+          onCommit={(format) => onChange(format || null)}
+        />
+      )}
+    </>
+  );
+}
+
+type DefaultProps = {
+  variable: Variable;
+  problem: string | undefined;
+  onChange: (value: VariableValue | null) => void;
+};
+
+function VariableDefault({ variable, problem, onChange }: DefaultProps) {
   const t = translator("templates");
   const { type, default: value } = variable;
   if (type === "boolean") {
@@ -120,6 +225,7 @@ function VariableDefault({ variable, onChange }: DefaultProps) {
       {...(type === "number" ? { step: "any" } : {})}
       value={value === null || Array.isArray(value) ? "" : String(value)}
       maxLength={20_000}
+      problem={problem}
       onCommit={(text) => onChange(text === "" ? null : type === "number" ? Number(text) : text)}
     />
   );

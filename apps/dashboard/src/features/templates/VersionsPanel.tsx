@@ -1,5 +1,7 @@
+import { Button } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
+import { useState } from "react";
 import { listTemplateVersions } from "../../../../../server/features/templates/contract.ts";
 import { callEndpoint } from "../../../../shared/api/client.ts";
 import { translator } from "../../../../shared/i18n.ts";
@@ -8,10 +10,12 @@ import { Loading } from "../../../../shared/ui/kit/Loading.tsx";
 import { Pager } from "../../../../shared/ui/kit/Pager.tsx";
 import { StatusBadge } from "../../../../shared/ui/kit/StatusBadge.tsx";
 import { When } from "../../../../shared/ui/kit/When.tsx";
+import { CompareDialog } from "./CompareDialog.tsx";
 
 /** The draft and every published version, who published it and when. */
 export function VersionsPanel({ template, shown }: { template: string; shown: string }) {
   const t = translator("templates");
+  const [comparing, setComparing] = useState(false);
   const list = useInfiniteQuery({
     queryKey: [listTemplateVersions.id, "pages", template],
     queryFn: ({ pageParam, signal }) =>
@@ -26,6 +30,14 @@ export function VersionsPanel({ template, shown }: { template: string; shown: st
   const versions = list.data?.pages.flatMap((page) => page.data) ?? [];
   return (
     <section aria-label={t("versions.title")} className="panel-section">
+      {versions.length > 1 && (
+        <div>
+          <Button size="compact-sm" variant="default" onClick={() => setComparing(true)}>
+            {t("compare.open")}
+          </Button>
+        </div>
+      )}
+      {comparing && <CompareDialog template={template} versions={versions} onClose={() => setComparing(false)} />}
       {list.isPending && <Loading rows={3} />}
       {list.isError && <Failure error={list.error} />}
       <ul className="version-list">

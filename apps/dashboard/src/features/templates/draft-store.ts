@@ -17,13 +17,20 @@ export type Snapshot = {
 };
 
 type Send = (body: SaveTemplateDraft, ifMatch: string | null) => Promise<TemplateVersion>;
-type Options = { draft: Draft; contentHash: string; send: Send; pauseMs?: number };
+type Options = { draft: Draft; contentHash: string; send: Send; pauseMs?: number; now?: () => number };
 
-const mostSteps = 200;
+/** Changes of one kind that follow each other sooner than this are one step. */
+const togetherMs = 1500;
 
 export type DraftStore = ReturnType<typeof createDraftStore>;
 
-export function createDraftStore({ draft: first, contentHash, send, pauseMs = 700 }: Options) {
+export function createDraftStore({
+  draft: first,
+  contentHash,
+  send,
+  pauseMs = 700,
+  now = () => performance.now(),
+}: Options) {
   let past: Draft[] = [];
   let present = first;
   let future: Draft[] = [];
@@ -33,6 +40,7 @@ export function createDraftStore({ draft: first, contentHash, send, pauseMs = 70
   let error: unknown = null;
   /** Changes of one kind in a row are one step. */
   let lastKind: string | null = null;
+  let lastAt = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let running: Promise<boolean> | null = null;
   const listeners = new Set<() => void>();
@@ -96,17 +104,29 @@ export function createDraftStore({ draft: first, contentHash, send, pauseMs = 70
     snapshot: () => snapshot,
     /**
      * Does nothing while a conflict waits for its decision.
-     * @param kind changes of the same kind in a row are undone together
+     * @param kind changes of the same kind that follow each other without a pause are undone together
      */
     edit(change: (draft: Draft) => Draft, kind: string | null = null): void {
       if (status === "conflict") return;
       const next = change(present);
       if (next === present) return;
-      if (kind === null || kind !== lastKind) past = [...past, present].slice(-mostSteps);
+      const at = now();
+      // Every step back to the beginning is kept: they share whatever did not change.
+      if (kind === null || kind !== lastKind || at - lastAt > togetherMs) past = [...past, present];
       lastKind = kind;
+      lastAt = at;
       future = [];
       present = next;
       changed();
+    },
+    /** Changes every step of the history: what is edited elsewhere is not undone here. */
+    everywhere(change: (draft: Draft) => Draft): void {
+      if (status === "conflict") return;
+      const before = present;
+      past = past.map(change);
+      future = future.map(change);
+      present = change(present);
+      if (present !== before) changed();
     },
     undo(): void {
       const before = past.at(-1);

@@ -1,13 +1,12 @@
 import { useEffect } from "react";
 import type { DraftStore } from "./draft-store.ts";
 
-/** Ctrl or ⌘ with Z undoes, with Shift or with Y redoes; in a text they belong to the text. Escape lets go of the choice. */
-export function useEditKeys(store: DraftStore, onEscape: () => void): void {
+/** Ctrl or ⌘ with Z undoes, with Shift or with Y redoes; in a text they belong to the text. */
+export function useEditKeys(store: DraftStore): void {
   useEffect(() => {
     const key = (event: KeyboardEvent) => {
       const { target } = event;
       if (target instanceof HTMLElement && target.closest("input, textarea, select, [role=dialog]")) return;
-      if (event.key === "Escape") return onEscape();
       if (!(event.ctrlKey || event.metaKey) || event.altKey) return;
       const letter = event.key.toLowerCase();
       if (letter !== "z" && letter !== "y") return;
@@ -17,5 +16,5 @@ export function useEditKeys(store: DraftStore, onEscape: () => void): void {
     };
     window.addEventListener("keydown", key);
     return () => window.removeEventListener("keydown", key);
-  }, [store, onEscape]);
+  }, [store]);
 }

@@ -2,11 +2,13 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useRef, useState } from "react";
 import {
   createTemplate,
+  defaultSettings,
   deleteTemplate,
   getTemplate,
   getTemplateVersion,
   listTemplates,
   type OverlayItem,
+  proposeFields,
   Role,
   saveTemplateDraft,
   type TemplateFile,
@@ -15,12 +17,18 @@ import {
 } from "../../../../../server/features/templates/contract.ts";
 import { callEndpoint, ProblemResponse } from "../../../../shared/api/client.ts";
 import { uploadTo } from "../../../../shared/api/upload.ts";
+import { type Draft, savedBody } from "./model.ts";
+import { takeProposals } from "./proposals.ts";
 
 /** What the first draft holds; the roles follow the words of the page. */
 export type FirstDraft = {
   roles: readonly string[];
   items?: readonly OverlayItem[];
   variables?: readonly Variable[];
+  /** false: for one envelope. */
+  listed?: boolean;
+  /** Puts a field wherever the document asks for something, for the roles that it names. */
+  propose?: boolean;
 };
 
 export type Step = "create" | "upload" | "draft";
@@ -77,21 +85,26 @@ export function useNewTemplate() {
   async function make(name: string, file: File, first: FirstDraft): Promise<string> {
     try {
       setStep("create");
-      const id = done.current.template ?? (await create(name));
+      const id = done.current.template ?? (await create(name, first.listed ?? true));
       done.current.template = id;
       setStep("upload");
       const uploaded = done.current.file?.from === file ? done.current.file.made : await upload(id, file);
       done.current.file = { from: file, made: uploaded };
       setStep("draft");
-      const draft = await callEndpoint(saveTemplateDraft, {
-        params: { id },
-        body: {
-          name,
-          content: { mode: "overlay", file: uploaded.id, items: [...(first.items ?? [])] },
-          roles: first.roles.map((role, index) => Role.parse({ name: role, order: index + 1 })),
-          variables: [...(first.variables ?? [])],
-        },
-      });
+      const begun: Draft = {
+        name,
+        file: uploaded.id,
+        items: first.items ?? [],
+        roles: first.roles.map((role, index) => Role.parse({ name: role, order: index + 1 })),
+        variables: first.variables ?? [],
+        settings: defaultSettings,
+      };
+      // A document in which nothing is found is sent all the same.
+      const found = first.propose
+        ? await callEndpoint(proposeFields, { params: { id, file: uploaded.id } }).catch(() => null)
+        : null;
+      const body = savedBody(found ? takeProposals(begun, found) : begun);
+      const draft = await callEndpoint(saveTemplateDraft, { params: { id }, body });
       queries.setQueryData([getTemplateVersion.id, { params: { id, version: "draft" } }], draft);
       await queries.invalidateQueries({ queryKey: [listTemplates.id] });
       await queries.invalidateQueries({ queryKey: [getTemplate.id] });
@@ -115,11 +128,11 @@ export function useNewTemplate() {
     await queries.invalidateQueries({ queryKey: [listTemplates.id] });
   }
 
-  async function create(name: string): Promise<string> {
+  async function create(name: string, listed: boolean): Promise<string> {
     if (named.current !== name) keys.current.create = crypto.randomUUID();
     named.current = name;
     const idempotencyKey = keys.current.create;
-    return (await onceDone(() => callEndpoint(createTemplate, { body: { name }, idempotencyKey }))).id;
+    return (await onceDone(() => callEndpoint(createTemplate, { body: { name, listed }, idempotencyKey }))).id;
   }
 
   async function upload(id: string, file: File): Promise<TemplateFile> {

@@ -4,19 +4,20 @@ import { translator } from "../../../../shared/i18n.ts";
 import { PdfPages, scaleOf } from "../../../../shared/pdf/PdfPages.tsx";
 import { Brand } from "../../../../shared/ui/Brand.tsx";
 import { Failure } from "../../../../shared/ui/Failure.tsx";
+import { SignatureDialog } from "../../../../shared/ui/signature/SignatureDialog.tsx";
 import type { ScreenProps } from "../../routes.tsx";
 import { DeclineDialog } from "../finish/DeclineDialog.tsx";
 import { FinishDialog } from "../finish/FinishDialog.tsx";
 import { Parties } from "../finish/Parties.tsx";
 import { ReassignDialog } from "../finish/ReassignDialog.tsx";
 import { type WayOut, WaysOut } from "../finish/WaysOut.tsx";
-import { SignatureDialog } from "../signature/SignatureDialog.tsx";
 import { FieldOverlay, isDocked } from "./FieldOverlay.tsx";
 import { submittedFields } from "./fields.ts";
 import { GuideBar } from "./GuideBar.tsx";
 import { FillingContext } from "./store.ts";
 import { useDocument } from "./useDocument.ts";
 import { useFillingState } from "./useFilling.ts";
+import { useSavedSignature } from "./useSavedSignature.ts";
 import { useNarrow } from "./window.ts";
 import "./document.css";
 
@@ -30,6 +31,7 @@ export default function DocumentScreen(props: ScreenProps) {
   const [asking, setAsking] = useState<"finish" | WayOut | null>(null);
   const [broken, setBroken] = useState<unknown>(null);
   const document = useDocument(view, access.token);
+  const saved = useSavedSignature(view);
   const { filling, dialog, closeDialog, place, refuse, showLost, settle } = useFillingState(view, access.token);
   const { fields, answers, current } = filling;
   const field = fields.find((candidate) => candidate.id === current);
@@ -95,7 +97,10 @@ export default function DocumentScreen(props: ScreenProps) {
       {dialog && (
         <SignatureDialog
           kind={dialog.kind}
-          view={view}
+          methods={view.signature.methods}
+          fonts={view.signature.fonts}
+          name={view.recipient.name}
+          saved={dialog.kind === "signature" ? saved : null}
           before={answers[dialog.kind]}
           onClose={closeDialog}
           onSave={(signature) => place(dialog.field, dialog.kind, signature)}

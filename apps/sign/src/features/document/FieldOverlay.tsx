@@ -2,7 +2,7 @@ import type { CSSProperties, KeyboardEvent, ReactNode } from "react";
 import { textStyleOf } from "../../../../../server/features/templates/text-fit.ts";
 import { translator } from "../../../../shared/i18n.ts";
 import { Clip, Pen, Picture } from "../../../../shared/ui/icons.tsx";
-import { SignaturePicture } from "../signature/SignaturePicture.tsx";
+import { SignaturePicture } from "../../../../shared/ui/signature/SignaturePicture.tsx";
 import { describedBy, shownText } from "./describe.ts";
 import { FieldInputControl } from "./FieldInputControl.tsx";
 import { FittedText } from "./FittedText.tsx";

@@ -2,7 +2,7 @@ import type { CSSProperties } from "react";
 import { fieldTextSize, textStyleOf } from "../../../../../server/features/templates/text-fit.ts";
 import { drawnText, isAutomatic, type Mine } from "./fields.ts";
 import { useFilling } from "./store.ts";
-import "../signature/fonts.css";
+import "../../../../shared/ui/signature/fonts.css";
 
 type Props = { field: Mine; box: Mine["boxes"][number]; scale: number };
 

@@ -1,9 +1,9 @@
 import { Button, FileButton, SegmentedControl, TextInput } from "@mantine/core";
 import { useRef, useState } from "react";
-import type { SignatureInput, SigningView } from "../../../../../server/features/signing/contract.ts";
-import { signatureFonts } from "../../../../../server/features/signing/contract.ts";
-import { translator } from "../../../../shared/i18n.ts";
-import { Dialog } from "../../../../shared/ui/kit/Dialog.tsx";
+import type { SignatureInput, SigningView } from "../../../../server/features/signing/contract.ts";
+import { signatureFonts } from "../../../../server/features/signing/contract.ts";
+import { translator } from "../../i18n.ts";
+import { Dialog } from "../kit/Dialog.tsx";
 import { DrawPad, type Pad, type Strokes } from "./DrawPad.tsx";
 import { pictureOf } from "./image.ts";
 import { SignaturePicture } from "./SignaturePicture.tsx";
@@ -12,25 +12,25 @@ type Method = SigningView["signature"]["methods"][number];
 type Font = (typeof signatureFonts)[number];
 type Props = {
   kind: "signature" | "initials";
-  view: SigningView;
+  methods: readonly Method[];
+  fonts: readonly string[];
+  /** What a typed signature begins with. */
+  name: string;
+  /** One that this person keeps for such documents. */
+  saved?: SignatureInput | null;
   before: SignatureInput | null;
   onClose: () => void;
   onSave: (signature: SignatureInput) => void;
 };
 
 /** Makes a signature or initials: drawn, typed or from a picture. Typing is the way that needs no pointer. */
-export function SignatureDialog({ kind, view, before, onClose, onSave }: Props) {
+export function SignatureDialog({ kind, methods, fonts: allowed, name, saved = null, before, onClose, onSave }: Props) {
   const t = translator("sign");
-  const methods = view.signature.methods;
   const [method, setMethod] = useState<Method>(before?.method ?? methods[0] ?? "type");
   const [text, setText] = useState(
-    before?.method === "type"
-      ? before.text
-      : kind === "initials"
-        ? initialsOf(view.recipient.name)
-        : view.recipient.name,
+    before?.method === "type" ? before.text : kind === "initials" ? initialsOf(name) : name,
   );
-  const fonts = signatureFonts.filter((font) => view.signature.fonts.includes(font));
+  const fonts = signatureFonts.filter((font) => allowed.includes(font));
   const [font, setFont] = useState<Font>(before?.method === "type" ? before.font : (fonts[0] ?? signatureFonts[0]));
   const [picture, setPicture] = useState<string | null>(before?.method === "upload" ? before.image : null);
   const [empty, setEmpty] = useState(true);
@@ -68,6 +68,12 @@ export function SignatureDialog({ kind, view, before, onClose, onSave }: Props) 
       centered
       size="lg"
     >
+      {saved && methods.includes(saved.method) && (
+        <button type="button" className="saved-signature" onClick={() => onSave(saved)}>
+          <SignaturePicture signature={saved} width={230} height={64} />
+          <span>{t("signature.useSaved")}</span>
+        </button>
+      )}
       {methods.length > 1 && (
         <SegmentedControl
           fullWidth

@@ -1,4 +1,5 @@
 import { ActionIcon, Button, NativeSelect, TextInput } from "@mantine/core";
+import { useState } from "react";
 import { translator } from "../../../../shared/i18n.ts";
 import { Cross } from "../../../../shared/ui/icons.tsx";
 import { dayIn } from "./deadline.ts";
@@ -7,8 +8,33 @@ import { LanguageSelect } from "./LanguageSelect.tsx";
 
 const t = translator("send");
 
-/** Deadline, reminders, language, and what other systems know the envelope by. */
-export function OptionsStep({ form }: { form: Form }) {
+const members = ["expiresAt", "reminders", "locale", "externalId", "dedupeOn", "metadata"];
+const isOption = (pointer: string) => members.some((member) => pointer.split("/")[1] === member);
+
+/** Deadline, reminders, language, and what other systems know the envelope by: folded away until somebody wants them. */
+export function Options({ form }: { form: Form }) {
+  const { draft } = form;
+  const [opened, setOpened] = useState(
+    draft.expiry === "day" ||
+      draft.reminders !== "template" ||
+      draft.locale !== "" ||
+      draft.externalId !== "" ||
+      draft.metadata.length > 0,
+  );
+  const wrong = Object.keys(form.errors).some(isOption);
+  return (
+    <details
+      className="send-options"
+      open={opened || wrong}
+      onToggle={({ currentTarget: { open } }) => setOpened(open)}
+    >
+      <summary>{t("options.open")}</summary>
+      <OptionInputs form={form} />
+    </details>
+  );
+}
+
+function OptionInputs({ form }: { form: Form }) {
   const { draft, version, change, input, timeZone } = form;
   const { expiresInDays, reminders } = version.settings;
   const now = Date.now();

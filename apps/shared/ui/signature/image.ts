@@ -2,7 +2,7 @@ import {
   maxSignatureBytes,
   maxSignatureHeight,
   maxSignatureWidth,
-} from "../../../../../server/features/signing/contract.ts";
+} from "../../../../server/features/signing/contract.ts";
 
 /** Signature images: cut to the ink, within the limits of the service, as PNG. */
 

@@ -1,7 +1,7 @@
 import { Button } from "@mantine/core";
 import { type Ref, type RefObject, useEffect, useImperativeHandle, useRef } from "react";
 import SignaturePad, { type PointGroup } from "signature_pad";
-import { translator } from "../../../../shared/i18n.ts";
+import { translator } from "../../i18n.ts";
 import { inkOf } from "./image.ts";
 
 export type Pad = { image(): string | null };

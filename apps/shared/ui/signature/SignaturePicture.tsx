@@ -1,6 +1,7 @@
 import { useEffect, useState } from "react";
-import type { SignatureInput } from "../../../../../server/features/signing/contract.ts";
+import type { SignatureInput } from "../../../../server/features/signing/contract.ts";
 import "./fonts.css";
+import "./signature.css";
 
 /** A signature as it will stand in a box of the document; sizes in CSS pixels. */
 export function SignaturePicture({

@@ -1,0 +1,20 @@
+import { z } from "zod";
+import { store, stored } from "../../../../shared/storage.ts";
+
+/** What was last filled in to try a template, by variable: kept in this browser, for each template by itself. */
+
+const Samples = z.record(z.string(), z.string());
+const keyOf = (template: string) => `signet.samples.${template}`;
+
+export function samplesOf(template: string): Record<string, string> {
+  try {
+    return Samples.parse(JSON.parse(stored("local", keyOf(template)) ?? "{}"));
+  } catch {
+    return {};
+  }
+}
+
+export function keepSamples(template: string, values: Readonly<Record<string, string>>): void {
+  const filled = Object.entries(values).filter(([, value]) => value !== "");
+  store("local", keyOf(template), filled.length === 0 ? null : JSON.stringify(Object.fromEntries(filled)));
+}
