@@ -62,12 +62,13 @@ export function SendFrame({ form, name, leave, send, children }: Props) {
               </button>
             )}
           </Group>
-          {next ? (<Button
-              type={step === "fields" ? "button" : "submit"}
-              onClick={() => step === "fields" && form.go(next)}
-            >
+          {next ? (
+            <Button type={step === "fields" ? "button" : "submit"} onClick={() => step === "fields" && form.go(next)}>
               {t("next", { step: t(`steps.${next}`) })}
-            </Button> : send}
+            </Button>
+          ) : (
+            send
+          )}
         </div>
       </Part>
     </>

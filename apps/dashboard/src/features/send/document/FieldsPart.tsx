@@ -43,23 +43,23 @@ export function FieldsPart({ template, kept }: Props) {
   return (
     <EditingProvider value={editing}>
       <RoleNamesProvider value={names}>
-      <div className="draft-bar">
-        <span className="save-state" data-status={status} role="status">
-          {t(`draft.status.${status}`)}
-        </span>
-        <ProblemsMenu onSelect={(id) => setSelected([id])} />
-      </div>
-      <Proposals template={template} draft={draft} edit={store.edit} />
-      <PageEditor
-        document={{ key: [getTemplateDocument.id, template, draft.file], load: (signal) => load(template, signal) }}
-        draft={draft}
-        edit={store.edit}
-        readOnly={false}
-        rendered={false}
-        selected={selected}
-        onSelect={setSelected}
-        panel={(fields) => fields}
-      />
+        <div className="draft-bar">
+          <span className="save-state" data-status={status} role="status">
+            {t(`draft.status.${status}`)}
+          </span>
+          <ProblemsMenu onSelect={(id) => setSelected([id])} />
+        </div>
+        <Proposals template={template} draft={draft} edit={store.edit} />
+        <PageEditor
+          document={{ key: [getTemplateDocument.id, template, draft.file], load: (signal) => load(template, signal) }}
+          draft={draft}
+          edit={store.edit}
+          readOnly={false}
+          rendered={false}
+          selected={selected}
+          onSelect={setSelected}
+          panel={(fields) => fields}
+        />
       </RoleNamesProvider>
     </EditingProvider>
   );
