@@ -7,6 +7,7 @@ import { benchCertificate } from "./certificate.ts";
 import { benchEditor } from "./editor.ts";
 import { benchFsck } from "./fsck.ts";
 import { benchMerkle } from "./merkle.ts";
+import { benchProposals } from "./proposals.ts";
 import { benchQueue } from "./queue.ts";
 import { type BenchResult, benchSeal } from "./seal.ts";
 import { benchSealing } from "./sealing.ts";
@@ -18,12 +19,13 @@ import { benchUpload } from "./upload.ts";
 import { benchVerifyPage } from "./verify-page.ts";
 import { benchWebhooks } from "./webhooks.ts";
 
-/** `npm run bench [-- seal|sealing|stamp|upload|certificate|merkle|tree|fsck|backup|api|sign-in|verify-page|editor|events|queue|capacity]`: ratios first, each of two things measured in turns in this run. */
+/** `npm run bench [-- seal|sealing|stamp|upload|proposals|certificate|merkle|tree|fsck|backup|api|sign-in|verify-page|editor|events|queue|capacity]`: ratios first, each of two things measured in turns in this run. */
 const all: Record<string, () => Promise<BenchResult[]>> = {
   seal: benchSeal,
   sealing: benchSealing,
   stamp: benchStamp,
   upload: benchUpload,
+  proposals: benchProposals,
   certificate: benchCertificate,
   merkle: benchMerkle,
   tree: benchTree,

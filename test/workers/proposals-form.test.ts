@@ -142,7 +142,9 @@ describe("hostile forms", () => {
     const pdf = rawPdf({
       1: "<</Type/Catalog/Pages 2 0 R/AcroForm<</Fields[4 0 R 5 0 R]>>>>",
       2: pages,
-      3: page("4 0 R 5 0 R 6 0 R 7 0 R 8 0 R"),
+      3: page("4 0 R 5 0 R 6 0 R 7 0 R 8 0 R 9 0 R"),
+      9: `<<${widget}/T 1/FT/Tx/Parent 11 0 R>>`,
+      11: "<</T(c)>>",
       4: `<<${widget}/FT/Tx/T(a)/Parent 5 0 R/Kids[5 0 R]>>`,
       5: `<<${widget}/T(b)/Parent 4 0 R/Kids[4 0 R]>>`,
       6: `<<${widget}/FT(Tx)/T/wrong/Ff/wrong/V[1 2]/Opt 7/MaxLen(x)/Parent 6 0 R>>`,
@@ -153,7 +155,7 @@ describe("hostile forms", () => {
       formOf(pdf)
         .map(({ type }) => type)
         .toSorted(),
-    ).toEqual(["dropdown", "radio", "text_input"]);
+    ).toEqual(["dropdown", "radio", "text_input", "text_input"]);
   });
 
   test("no more than the limit comes back of thousands of widgets, and fast", () => {

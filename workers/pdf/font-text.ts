@@ -99,12 +99,13 @@ function encodingOf(source: DecodingSource, font: PdfDict): FontText {
   const encoding = source.resolve(font.get("Encoding"));
   const named = encoding instanceof PdfDict ? source.name(encoding.get("BaseEncoding")) : source.name(encoding);
   const decoder = new TextDecoder(named === "MacRomanEncoding" ? "macintosh" : "windows-1252");
+  const base = decoder.decode(Uint8Array.from({ length: 256 }, (_, code) => code));
   const differences =
     encoding instanceof PdfDict ? differencesOf(source, encoding.get("Differences")) : new Map<number, string>();
   return (code) => {
     const name = differences.get(code);
     if (name !== undefined) return textOfGlyphName(name);
-    return code < 32 || code > 255 ? "" : decoder.decode(Uint8Array.of(code));
+    return code < 32 ? "" : (base[code] ?? "");
   };
 }
 

@@ -21,28 +21,35 @@ const LED_TO = /^\s*(?:[$€£]?\s*\d+(?![\d.]*[).])|[ivxlc]{1,5}\s*$)/i;
 /** Too many to be those of a form: a drawing. */
 const MAX_RULES = 1500;
 const MAX_FRAMES = 3000;
+const MAX_FOUND = 1000;
 /** Points: ends that differ less meet. */
 const MEETS = 2;
 
+/** What may still be spent on the pages of a file: comparisons of two things on a page. */
+export type Effort = { left: number };
+const NOTHING: Blanks = { blanks: [], around: { phrases: [], letters: [] }, frames: [] };
+
 /** Everything that may be a blank, not yet looked at for what it means. */
-export function blanksOf(content: PageContent, lines: readonly TextLine[]): Blanks {
+export function blanksOf(content: PageContent, lines: readonly TextLine[], effort: Effort): Blanks {
   const upright = lines.filter(({ turn }) => turn === 0);
   const { fillers, squares, spent } = inText(upright);
   const phrases = upright.flatMap((line) => phrasesOf(without(line, spent)));
   const letters = content.letters.filter((letter) => !spent.has(letter) && letter.text.trim() !== "");
   const around = { phrases, letters };
+  const shapes = content.rules.length + content.rectangles.length;
+  effort.left -= shapes * (letters.length + shapes) + (fillers.length + squares.length + shapes) * phrases.length;
+  if (effort.left < 0) return NOTHING;
   const rules = joined(content.rules);
   const standing = content.rules.filter(({ x0, x1 }) => x0 === x1);
   const frames = framesOf(content.rectangles, rules, standing);
   const found = [
-    ...combs(frames, around),
+    ...(frames.length > MAX_FRAMES ? [] : combs(frames, around)),
     ...squares,
-    ...checkFrames(frames, around),
-    ...cellsAndFrames(frames, around),
+    ...(frames.length > MAX_FRAMES ? [] : [...checkFrames(frames, around), ...cellsAndFrames(frames, around)]),
     ...fillers,
     ...ruleBlanks(rules, standing, frames, around),
   ];
-  return { blanks: withoutOverlaps(found), around, frames };
+  return found.length > MAX_FOUND ? NOTHING : { blanks: withoutOverlaps(found), around, frames };
 }
 
 /** Runs of underscores and dots, and squares, among the text. */
@@ -213,7 +220,6 @@ const holds = (outer: Bounds, inner: Bounds): boolean =>
 
 /** Frames with nothing in them but perhaps a label at their top or left; those that adjoin others are cells. */
 function cellsAndFrames(frames: readonly Bounds[], around: Surroundings): Blank[] {
-  if (frames.length > MAX_FRAMES) return [];
   const blanks: Blank[] = [];
   for (const frame of frames) {
     const [width, height] = [widthOf(frame), heightOf(frame)];

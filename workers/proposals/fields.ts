@@ -22,15 +22,18 @@ const LETTERS: Readonly<Record<string, string>> = {
 /** Gives out ids that are unique and made of names: the same names in the same order give the same ids. */
 export class Ids {
   readonly #taken = new Set<string>();
+  /** By word the number that its last id has: thousands of fields may bear one name. */
+  readonly #counts = new Map<string, number>();
 
   /** @param fallback when nothing of the name can stand in an id */
   take(name: string, fallback: string): string {
     const word = slug(name) || fallback;
-    for (let count = 1; ; count++) {
+    for (let count = (this.#counts.get(word) ?? 0) + 1; ; count++) {
       const suffix = count === 1 ? "" : `-${count}`;
       const id = word.slice(0, MAX_ID - suffix.length).replace(/-+$/, "") + suffix;
       if (this.#taken.has(id)) continue;
       this.#taken.add(id);
+      this.#counts.set(word, count);
       return id;
     }
   }

@@ -40,6 +40,8 @@ const NO_VIEW = 32;
 /** Of annotations that are looked at, in a file. */
 const MAX_ANNOTATIONS = 20_000;
 const MAX_WIDGETS = 5_000;
+/** Widgets of a page: more have no order that anybody gave them. */
+const MAX_SORTED = 2_000;
 const MAX_PARENTS = 32;
 const MAX_OPTIONS = 500;
 const MAX_STRING = 8_192;
@@ -73,7 +75,7 @@ export function widgetsOf(file: PdfFile): Widget[] {
 
 /** Rows and columns (§12.5.1); the order of the structure is that of the annotations in most files. */
 function inTabOrder(tabs: string | null, widgets: Widget[]): Widget[] {
-  if (tabs !== "R" && tabs !== "C") return widgets;
+  if ((tabs !== "R" && tabs !== "C") || widgets.length > MAX_SORTED) return widgets;
   const middle = ({ bounds }: Widget): [across: number, down: number] => [
     (bounds.x0 + bounds.x1) / 2,
     (bounds.y0 + bounds.y1) / 2,
@@ -170,12 +172,11 @@ class FormCopy {
     }
     const type = above.map((dict) => this.#file.name(dict.get("FT")) ?? "").find((name) => TYPES.has(name));
     if (type === undefined) return null;
-    const field = above.findIndex((dict) => dict.has("T"));
     let parent: PDFDict | null = null;
-    for (const [index, dict] of [...above.entries()].reverse()) {
+    for (const dict of above.reverse()) {
       parent = this.#copied(dict, parent);
-      // Some files name the type at the widget only.
-      if ((field < 0 || index <= field) && !parent.has(FT)) parent.set(FT, PDFName.of(type));
+      // Some files name the type at the widget only, and pdf-lib asks every field for one.
+      if (!parent.has(FT)) parent.set(FT, PDFName.of(type));
     }
     return parent;
   }

@@ -2,7 +2,7 @@
 import type { PdfPage } from "../pdf/reader.ts";
 import type { ProposedField, ProposedType } from "../protocol.ts";
 import type { Bounds } from "../whiteout.ts";
-import { type Blank, type BlankKind, type Blanks, blanksOf, type Surroundings } from "./blanks.ts";
+import { type Blank, type BlankKind, type Blanks, blanksOf, type Effort, type Surroundings } from "./blanks.ts";
 import { boxOn, type Ids, lineOfText } from "./fields.ts";
 import { partyOfLabel, plainLabel, typeOfLabel } from "./labels.ts";
 import type { PageContent } from "./page-content.ts";
@@ -30,8 +30,13 @@ const NEAR = 150;
 type Labels = { left: Phrase | null; below: Phrase | null; above: Phrase | null; right: Phrase | null };
 
 /** The fields of one page, from the top. */
-export function lineFields(page: PdfPage, content: PageContent, lines: readonly TextLine[]): LineField[] {
-  const { blanks, around, frames } = blanksOf(content, lines);
+export function lineFields(
+  page: PdfPage,
+  content: PageContent,
+  lines: readonly TextLine[],
+  effort: Effort,
+): LineField[] {
+  const { blanks, around, frames } = blanksOf(content, lines, effort);
   if (blanks.length > MAX_BLANKS) return [];
   const sorted = blanks.toSorted((a, b) => a.bounds.y1 - b.bounds.y1 || a.bounds.x0 - b.bounds.x0);
   const found: { blank: Blank; field: LineField }[] = [];

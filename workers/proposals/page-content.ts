@@ -28,15 +28,20 @@ export type Rectangle = Bounds & { framed: boolean; shade: number | null };
 export type PageContent = { letters: Letter[]; blurs: Blur[]; rules: Rule[]; rectangles: Rectangle[] };
 
 const DECODE_LIMIT = 48 * 1024 * 1024;
-const WORK_LIMIT = 20_000_000;
-const MAX_LETTERS = 60_000;
-const MAX_SHAPES = 20_000;
+const WORK_LIMIT = 10_000_000;
+/** Of a page, and of a file. */
+const MAX_LETTERS = 30_000;
+const MAX_ALL_LETTERS = 1_000_000;
+const MAX_SHAPES = 10_000;
+const MAX_ALL_SHAPES = 200_000;
 const MAX_POINTS = 64;
 const MAX_STATES = 256;
 /** Points: a filled rectangle that is thinner is a line. */
 const THIN = 2.5;
 /** Points: corners that differ less are in one line. */
 const STRAIGHT = 0.6;
+/** Cosine of the angle up to which a line counts as level: two degrees. */
+const LEVEL = 0.9994;
 /** Lines brighter than this are not seen on paper. */
 const INVISIBLE = 0.97;
 
@@ -48,6 +53,8 @@ export class PageReader {
     decode: DECODE_LIMIT,
   };
   readonly #walk: ContentWalk;
+  #letters = MAX_ALL_LETTERS;
+  #shapes = MAX_ALL_SHAPES;
 
   constructor(file: PdfFile) {
     this.#file = file;
@@ -56,6 +63,7 @@ export class PageReader {
 
   /** Null for content that cannot be understood for certain, or that is too much. */
   read(page: PdfPage): PageContent | null {
+    if (this.#letters < 0 || this.#shapes < 0) return null;
     try {
       const collector = new Collector();
       const operations = readOperations(contentOf(this.#file, page, this.#walk), this.#allowance.budget);
@@ -66,6 +74,9 @@ export class PageReader {
         marked: () => {},
         operation: (operation, matrix, depth) => collector.operation(operation, matrix, depth),
       });
+      const { letters, blurs, rules, rectangles } = collector.content;
+      this.#letters -= letters.length + blurs.length;
+      this.#shapes -= rules.length + rectangles.length;
       return collector.content;
     } catch (error) {
       if (error instanceof PdfError) return null;
@@ -94,13 +105,15 @@ class Collector {
     const turn = turnOf(matrix);
     const size = Math.abs(show.size) * Math.hypot(matrix[2], matrix[3]);
     for (const { code, from, to } of glyphs) {
-      const bounds = boundsOf(matrix, [from, low, to, high]);
       const text = font.text(code);
       if (turn === null || text === "") {
+        const bounds = boundsOf(matrix, [from, low, to, high]);
         if (text.trim() !== "" || text === "") this.#keep(this.content.blurs, { bounds }, MAX_LETTERS);
         continue;
       }
       const [start, end] = [upright(turn, applied(matrix, from, 0)), upright(turn, applied(matrix, to, 0))];
+      // The line is level, so two corners tell where it is.
+      const bounds = between(applied(matrix, from, low), applied(matrix, to, high));
       const letter = { text, turn, from: start[0], to: end[0], down: start[1], size, bounds };
       this.#keep(this.content.letters, letter, MAX_LETTERS);
     }
@@ -243,15 +256,22 @@ const PAINTS: Readonly<Record<string, string>> = {
 
 const applied = ([a, b, c, d, e, f]: Matrix, x: number, y: number): Point => [a * x + c * y + e, b * x + d * y + f];
 
+const between = ([ax, ay]: Point, [bx, by]: Point): Bounds => ({
+  x0: Math.min(ax, bx),
+  y0: Math.min(ay, by),
+  x1: Math.max(ax, bx),
+  y1: Math.max(ay, by),
+});
+
 /** The quarters by which text is turned; null for slanting and mirrored lines. */
 function turnOf([a, b, c, d]: Matrix): Letter["turn"] | null {
   const [along, up] = [Math.hypot(a, b), Math.hypot(c, d)];
   // The page's y grows downwards, so upright text has a negative determinant.
   if (along === 0 || up === 0 || a * d - b * c >= 0) return null;
-  if (a / along > 0.99) return 0;
-  if (b / along > 0.99) return 1;
-  if (a / along < -0.99) return 2;
-  return b / along < -0.99 ? 3 : null;
+  if (a / along > LEVEL) return 0;
+  if (b / along > LEVEL) return 1;
+  if (a / along < -LEVEL) return 2;
+  return b / along < -LEVEL ? 3 : null;
 }
 
 /** A point of the page in the coordinates of text that is turned so. */

@@ -17,6 +17,10 @@ export type TagProposal = { placed: PlacedTag; field: ProposedField | null };
 /** All that was found, before what stands twice is left out. */
 export type Found = { form: FormProposal[]; tags: TagProposal[]; lines: LineField[]; ids: Ids };
 
+/** Of tags, and of lines: many times more than a template may have. */
+const MAX_FOUND = 4_000;
+/** Comparisons; a second or two. */
+const MAX_EFFORT = 60_000_000;
 /** Boxes of which one covers so much of the other stand for one field. */
 const SAME = 0.3;
 
@@ -52,12 +56,14 @@ export function findFields(file: PdfFile, withLines = true): Found {
   const reader = new PageReader(file);
   const tags: TagProposal[] = [];
   const lines: LineField[] = [];
+  const effort = { left: MAX_EFFORT };
   for (const page of file.pages()) {
     const content = reader.read(page);
     if (!content) continue;
     const text = textLines(content.letters);
-    tags.push(...tagsOnPage(page, text).map((placed) => ({ placed, field: fieldOfTag(placed, ids) })));
-    if (withLines) lines.push(...lineFields(page, content, text));
+    const placed = tagsOnPage(page, text).slice(0, MAX_FOUND - tags.length);
+    tags.push(...placed.map((tag) => ({ placed: tag, field: fieldOfTag(tag, ids) })));
+    if (withLines && lines.length < MAX_FOUND) lines.push(...lineFields(page, content, text, effort));
   }
   return { form, tags, lines, ids };
 }

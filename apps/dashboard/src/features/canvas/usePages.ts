@@ -22,32 +22,31 @@ export function usePages(bytes: Uint8Array | null): Pages {
   const [failure, setFailure] = useState<unknown>(null);
   const latest = useRef(open);
   latest.current = open;
+  useEffect(() => () => latest.current?.pdf.close(), []);
 
   useEffect(() => {
     if (!bytes) return;
     const stop = new AbortController();
-    let pdf: OpenPdf | null = null;
     const begin = async () => {
       const { openPdf } = await import("../../../../shared/pdf/document.ts");
-      pdf = await openPdf(bytes.slice());
-      if (stop.signal.aborted) return pdf.close();
-      const first = await pdf.sizeOf(1);
-      if (stop.signal.aborted) return;
+      const pdf = await openPdf(bytes.slice());
+      const first = stop.signal.aborted ? null : await pdf.sizeOf(1);
+      if (stop.signal.aborted || first === null) return pdf.close();
+      const before = latest.current?.pdf;
       const known = knownSizes(pdf, first, setSizes, stop.signal);
       setSizes(known.all());
       setFailure(null);
       // The document of before is shown until this one is there.
       setOpen({ pdf, known });
+      // By then nothing is drawn from it any more.
+      if (before) setTimeout(() => before.close());
       await whenIdle();
       await known.learnAll();
     };
     begin().catch((error: unknown) => {
       if (!stop.signal.aborted) setFailure(error);
     });
-    return () => {
-      stop.abort();
-      pdf?.close();
-    };
+    return () => stop.abort();
   }, [bytes]);
 
   const ask = useCallback((from: number, to: number) => void latest.current?.known.learn(from, to), []);

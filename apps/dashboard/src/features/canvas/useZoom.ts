@@ -29,14 +29,15 @@ export function useZoom(view: RefObject<HTMLElement | null>, sizes: readonly Pag
   const [wanted, setWanted] = useState<Zoom>({ fit: "auto", page: 1 });
   const scale = scaleFor(wanted, sizes, frame);
   const layout = useMemo(() => layOut(sizes, scale, frame.width), [sizes, scale, frame.width]);
-  const before = useRef(layout);
+  const before = useRef<Layout | null>(null);
   const anchor = useRef<Point | null>(null);
 
   // Before anything of the new layout is seen.
   useLayoutEffect(() => {
     const [old, element] = [before.current, view.current];
-    before.current = layout;
-    if (!element || old === layout || old.sizes.length === 0) return;
+    // Before the width of the view is known, nothing has a place that it could keep.
+    before.current = frame.width === 0 ? null : layout;
+    if (!element || !old || old === layout || old.sizes.length === 0) return;
     const at = anchor.current ?? {
       x: element.clientWidth / 2,
       y: old.scale === layout.scale ? 0 : element.clientHeight / 2,
@@ -48,7 +49,7 @@ export function useZoom(view: RefObject<HTMLElement | null>, sizes: readonly Pag
     const ratio = layout.scale / old.scale;
     element.scrollTop = to.y + (y - from.y) * ratio - at.y;
     element.scrollLeft = to.x + (element.scrollLeft + at.x - from.x) * ratio - at.x;
-  }, [layout, view]);
+  }, [layout, view, frame.width]);
 
   const zoom = scale / paperScale;
   const zoomTo = useCallback((next: number, at?: Point) => {

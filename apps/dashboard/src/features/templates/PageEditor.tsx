@@ -123,6 +123,7 @@ export function PageEditor(props: Props) {
       <section className="workspace-pages" ref={frame} aria-label={t("pages")}>
         {broken !== null && <Failure error={broken} />}
         {sizes.length === 0 && broken === null && <Loading rows={1} height={600} />}
+        {sizes.length > 0 && (
         <Canvas
           ref={canvas}
           pages={pages}
@@ -156,6 +157,7 @@ export function PageEditor(props: Props) {
             return added.id;
           }}
         />
+        )}
       </section>
     </div>
   );
