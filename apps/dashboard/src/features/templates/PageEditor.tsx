@@ -124,39 +124,39 @@ export function PageEditor(props: Props) {
         {broken !== null && <Failure error={broken} />}
         {sizes.length === 0 && broken === null && <Loading rows={1} height={600} />}
         {sizes.length > 0 && (
-        <Canvas
-          ref={canvas}
-          pages={pages}
-          items={items}
-          roles={roles}
-          role={role}
-          onRole={setRole}
-          selected={selected}
-          onSelect={onSelect}
-          armed={armed}
-          onDisarm={() => setArmed(null)}
-          readOnly={readOnly}
-          rendered={props.rendered}
-          wrong={wrong}
-          layer={layer}
-          onChange={(changed, kind) => edit((now) => withItems(now, changed), kind)}
-          onPlace={(type, { size, ...at }) => {
-            const known = placeable.find((one) => one === type);
-            const count = items.filter(isField).length;
-            if (!known || items.length >= templateLimits.items || count >= templateLimits.fields) return null;
-            const text = t("fields.sampleText");
-            const added = addItem(draft, known, {
-              at,
-              role,
-              page: sizes[at.page - 1],
-              text,
-              ...(size ? { size } : {}),
-            });
-            edit(() => added.draft);
-            setArmed(null);
-            return added.id;
-          }}
-        />
+          <Canvas
+            ref={canvas}
+            pages={pages}
+            items={items}
+            roles={roles}
+            role={role}
+            onRole={setRole}
+            selected={selected}
+            onSelect={onSelect}
+            armed={armed}
+            onDisarm={() => setArmed(null)}
+            readOnly={readOnly}
+            rendered={props.rendered}
+            wrong={wrong}
+            layer={layer}
+            onChange={(changed, kind) => edit((now) => withItems(now, changed), kind)}
+            onPlace={(type, { size, ...at }) => {
+              const known = placeable.find((one) => one === type);
+              const count = items.filter(isField).length;
+              if (!known || items.length >= templateLimits.items || count >= templateLimits.fields) return null;
+              const text = t("fields.sampleText");
+              const added = addItem(draft, known, {
+                at,
+                role,
+                page: sizes[at.page - 1],
+                text,
+                ...(size ? { size } : {}),
+              });
+              edit(() => added.draft);
+              setArmed(null);
+              return added.id;
+            }}
+          />
         )}
       </section>
     </div>
