@@ -16,6 +16,7 @@ import {
   type VisitOptions,
   visit,
 } from "../harness/page.ts";
+import { linkTokenOf, publishTemplate, send } from "../harness/scenario.ts";
 
 /** A document that is sent once, without becoming a template: dropped, people named, fields placed, sent, signed. */
 
@@ -224,6 +225,19 @@ test("a member signs with the signature that they saved", async () => {
   await page.getByRole("dialog").getByRole("button", { name: "Diese Unterschrift verwenden" }).click();
   await page.getByRole("img", { name: "Ihre gespeicherte Unterschrift" }).waitFor();
   await clean(page);
+  const template = await publishTemplate(app);
+  await send(app, template, { tenant: { email: "owner@example.com", name: "Olive Owner", verification: "none" } });
+  await page.goto(`${app.url}/sign#${await linkTokenOf(app, "owner@example.com")}`);
+  await page.locator("[data-drawn]").first().waitFor();
+  await page.locator('.field[data-type="signature"] .field-button').first().click();
+  await page.getByRole("button", { name: "Use your saved signature" }).click();
+  await page.locator(".field .signature-typed").first().waitFor();
+  // Shown in the face that the document is drawn with.
+  expect(
+    await page.evaluate(
+      "[...document.fonts].some(({ family, status }) => family.includes('Caveat') && status === 'loaded')",
+    ),
+  ).toBe(true);
   expect(troubles).toEqual([]);
   await context.close();
 });
