@@ -175,6 +175,8 @@ test("people are completed from earlier envelopes, fields are placed by keyboard
   await page.getByRole("button", { name: "Add signer" }).click();
   await page.getByRole("button", { name: /Remove Signer 3/ }).click();
   await expect.poll(() => page.locator(".send-person").count(), soon).toBe(2);
+  await page.locator(".send-person summary").first().click();
+  await at(page, "#/recipients/0/verification").selectOption("none");
   await clean(page);
   await page.getByRole("button", { name: "Next: Fields" }).click();
   await heading(page, "Fields").waitFor();
@@ -187,6 +189,13 @@ test("people are completed from earlier envelopes, fields are placed by keyboard
   await page.getByRole("button", { name: "Signature", exact: true }).press("Enter");
   await expect.poll(() => page.locator(".placed").count(), soon).toBe(2);
   await clean(page);
+  // Who goes elsewhere and comes back finds what was done, and can go on.
+  await page.getByText("All changes saved").waitFor();
+  await page.getByRole("link", { name: "Templates", exact: true }).click();
+  await page.getByRole("heading", { name: "Templates", level: 1 }).waitFor();
+  await page.goBack();
+  await heading(page, "Fields").waitFor();
+  await expect.poll(() => page.locator(".placed").count(), soon).toBe(2);
   await page.goBack();
   await heading(page, "People").waitFor();
   await page.goForward();
@@ -211,6 +220,7 @@ test("people are completed from earlier envelopes, fields are placed by keyboard
   const [sent] = EnvelopeList.parse((await app.json("/v1/envelopes")).body).data;
   const whole = Envelope.parse((await app.json(`/v1/envelopes/${sent?.id}`)).body);
   expect(whole.recipients.map(({ name, order }) => `${order} ${name}`)).toEqual(["1 Ben Consultant", "2 Olive Owner"]);
+  expect(whole.recipients.map(({ verification }) => verification)).toEqual(["none", "email_otp"]);
   const used = Template.parse((await app.json(`/v1/templates/${whole.template}`)).body);
   expect(used).toMatchObject({ listed: false, inUse: true, latestVersion: 2 });
   expect(troubles).toEqual([]);

@@ -45,12 +45,14 @@ function toUnicode(source: DecodingSource, font: PdfDict): Map<number, string> {
   const map = new Map<number, string>();
   const stream = source.stream(font.get("ToUnicode"));
   if (!stream) return map;
+  // Ranges may map the same codes again and again.
+  const effort = { left: MAX_MAPPED };
   const text = Buffer.from(source.decode(stream, MAX_CMAP)).toString("latin1");
   let section: string | null = null;
   let operands: (string | string[])[] = [];
   let list: string[] | null = null;
   for (const [, hex, bracket, edge, kind] of text.matchAll(TOKEN)) {
-    if (map.size >= MAX_MAPPED) break;
+    if (effort.left <= 0) break;
     if (edge !== undefined) {
       section = edge === "begin" ? (kind ?? null) : null;
       operands = [];
@@ -62,8 +64,11 @@ function toUnicode(source: DecodingSource, font: PdfDict): Map<number, string> {
       list = null;
     } else if (hex !== undefined) (list ?? operands).push(hex.replace(/\s/g, ""));
     if (list || operands.length < (section === "bfrange" ? 3 : 2)) continue;
-    if (section === "bfrange") addRange(map, operands);
-    else addPair(map, operands);
+    if (section === "bfrange") addRange(map, operands, effort);
+    else {
+      effort.left -= 1;
+      addPair(map, operands);
+    }
     operands = [];
   }
   return map;
@@ -73,13 +78,14 @@ function addPair(map: Map<number, string>, [code, to]: (string | string[])[]): v
   if (typeof code === "string" && typeof to === "string") map.set(Number.parseInt(code, 16), utf16(to));
 }
 
-function addRange(map: Map<number, string>, [first, last, to]: (string | string[])[]): void {
+function addRange(map: Map<number, string>, [first, last, to]: (string | string[])[], effort: { left: number }): void {
   if (typeof first !== "string" || typeof last !== "string" || to === undefined) return;
   const [from, until] = [Number.parseInt(first, 16), Number.parseInt(last, 16)];
   if (!(until >= from) || until - from >= MAX_MAPPED) return;
   const start = typeof to === "string" ? utf16(to) : "";
   const unit = start.charCodeAt(start.length - 1);
-  for (let code = from; code <= until && map.size < MAX_MAPPED; code++) {
+  for (let code = from; code <= until && effort.left > 0; code++) {
+    effort.left -= 1;
     const own = typeof to === "string" ? start.slice(0, -1) + String.fromCharCode(unit + code - from) : to[code - from];
     if (own !== undefined) map.set(code, typeof to === "string" ? own : utf16(own));
   }

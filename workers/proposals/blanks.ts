@@ -37,8 +37,10 @@ export function blanksOf(content: PageContent, lines: readonly TextLine[], effor
   const letters = content.letters.filter((letter) => !spent.has(letter) && letter.text.trim() !== "");
   const around = { phrases, letters };
   const shapes = content.rules.length + content.rectangles.length;
-  effort.left -= shapes * (letters.length + shapes) + (fillers.length + squares.length + shapes) * phrases.length;
-  if (effort.left < 0) return NOTHING;
+  const cost = shapes * (letters.length + shapes) + (fillers.length + squares.length + shapes) * phrases.length;
+  // One busy page does not use up what the others need.
+  if (cost > effort.left) return NOTHING;
+  effort.left -= cost;
   const rules = joined(content.rules);
   const standing = content.rules.filter(({ x0, x1 }) => x0 === x1);
   const frames = framesOf(content.rectangles, rules, standing);

@@ -29,7 +29,8 @@ export class Ids {
   take(name: string, fallback: string): string {
     const word = slug(name) || fallback;
     for (let count = (this.#counts.get(word) ?? 0) + 1; ; count++) {
-      const suffix = count === 1 ? "" : `-${count}`;
+      // Not as the editor numbers fields that people place.
+      const suffix = count === 1 ? "" : `_${count}`;
       const id = word.slice(0, MAX_ID - suffix.length).replace(/-+$/, "") + suffix;
       if (this.#taken.has(id)) continue;
       this.#taken.add(id);

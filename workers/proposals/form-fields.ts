@@ -20,8 +20,8 @@ import type { FormField, PlacedWidget } from "./form.ts";
 import { certainType } from "./labels.ts";
 import { dateFormat } from "./tags.ts";
 
-/** A proposal and the widgets whose place it takes. */
-export type FormProposal = { field: ProposedField; widgets: PlacedWidget[] };
+/** A proposal, what the form field holds as text, and the widgets whose place it takes. */
+export type FormProposal = { field: ProposedField; value: string; widgets: PlacedWidget[] };
 
 const MAX_OPTIONS = 100;
 const MAX_DEFAULT = 4000;
@@ -34,12 +34,20 @@ export function proposalsOfField(form: FormField, ids: Ids): FormProposal[] {
   // A signature that somebody made already stays.
   if (field instanceof PDFAcroSignature && field.V() !== undefined) return [];
   if (!(field instanceof PDFAcroText || field instanceof PDFAcroChoice || field instanceof PDFAcroSignature)) return [];
+  const value = heldValue(field).slice(0, MAX_DEFAULT);
   return widgets.flatMap((widget) => {
     const box = boxOn(widget.page, widget.bounds);
     const own = box && single(form, ids, box);
-    return own ? [{ field: own, widgets: [widget] }] : [];
+    return own ? [{ field: own, value, widgets: [widget] }] : [];
   });
 }
+
+const heldValue = (field: PDFAcroText | PDFAcroChoice | PDFAcroSignature): string =>
+  field instanceof PDFAcroText
+    ? stringIn(field.V())
+    : field instanceof PDFAcroChoice
+      ? (field.getValues()[0]?.decodeText() ?? "")
+      : "";
 
 function single(form: FormField, ids: Ids, box: Box): ProposedField | null {
   const { field } = form;
@@ -159,7 +167,7 @@ function checkboxes(form: FormField, ids: Ids): FormProposal[] {
       type: "checkbox",
       ...(ticked ? { default: true, ...readOnlyOf(field, true) } : {}),
     };
-    return [{ field: own, widgets: [widget] }];
+    return [{ field: own, value: "", widgets: [widget] }];
   });
 }
 
@@ -192,7 +200,7 @@ function radio(form: FormField, ids: Ids): FormProposal | null {
     options,
     ...(chosen === undefined ? {} : { default: chosen, ...readOnlyOf(field, true) }),
   };
-  return { field: own, widgets };
+  return { field: own, value: "", widgets };
 }
 
 function around(boxes: readonly Box[]): Box {

@@ -40,6 +40,8 @@ const NO_VIEW = 32;
 /** Of annotations that are looked at, in a file. */
 const MAX_ANNOTATIONS = 20_000;
 const MAX_WIDGETS = 5_000;
+/** Widgets of one field whose scripts are read. */
+const MAX_SCRIPTS = 4;
 /** Widgets of a page: more have no order that anybody gave them. */
 const MAX_SORTED = 2_000;
 const MAX_PARENTS = 32;
@@ -117,7 +119,8 @@ export function fieldsOfWidgets(file: PdfFile, widgets: readonly Widget[]): Form
       field,
       names: namesOf(field.dict),
       tooltip: textIn(field.dict, "TU") ?? textIn(first.copy, "TU") ?? "",
-      actions: placed.map(({ widget }) => actionsOf(file, widget.dict)).join("\n"),
+      // Widgets of a field usually inherit the same scripts.
+      actions: [...new Set(placed.slice(0, MAX_SCRIPTS).map(({ widget }) => actionsOf(file, widget.dict)))].join("\n"),
       widgets: placed.map(({ widget }) => ({ ...widget, on: onState(file, widget.dict) })),
     };
     return [{ index: first.index, own }];

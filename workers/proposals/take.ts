@@ -20,6 +20,10 @@ const HALF = 0.5;
 const PRINT = 4;
 const PUSH_BUTTON = 1 << 16;
 const MAX_PARENTS = 32;
+/** Widgets that become content of the pages. */
+const MAX_DRAWN = 20_000;
+/** Bytes of appearances that are written anew. */
+const MAX_WRITTEN = 64 * 1024 * 1024;
 const NOTHING = { tail: null, formTaken: false, warnings: [] };
 
 /** The same input gives the same bytes. */
@@ -79,6 +83,8 @@ function exactBox(page: PdfPage, { x0, y0, x1, y1 }: { x0: number; y0: number; x
 function flattened(file: PdfFile, revision: Revision, replaced: ReadonlySet<PdfDict>): Omit<Changes, "removals"> {
   const appearances = new Map<number, Appearance[]>();
   const annotations = new Map<number, PdfObject[]>();
+  const forms = createForms(revision);
+  const seen = new Set<PdfDict>();
   const form = file.dict(file.catalog.get("AcroForm"));
   const defaults = form?.get("DR");
   for (const page of file.pages()) {
@@ -92,9 +98,12 @@ function flattened(file: PdfFile, revision: Revision, replaced: ReadonlySet<PdfD
     );
     const drawn = widgets.flatMap((item) => {
       const widget = file.dict(item);
-      if (!widget || !isShown(file, widget)) return [];
+      // One that is listed again would be drawn once more in the same place.
+      if (!widget || seen.has(widget) || !isShown(file, widget)) return [];
+      seen.add(widget);
+      if (seen.size > MAX_DRAWN) throw new PdfError("too-complex", "the form has too many fields");
       const stream = replaced.has(widget) ? frameOf(file, widget) : shownAppearance(file, widget);
-      return stream ? appearanceIn(file, revision, { widget, stream, defaults }) : [];
+      return stream ? appearanceIn(file, forms, { widget, stream, defaults }) : [];
     });
     if (drawn.length > 0) appearances.set(page.index + 1, drawn);
   }
@@ -182,7 +191,7 @@ const sidesOf = (file: PdfFile, widget: PdfDict): number[] =>
 type Placed = { widget: PdfDict; stream: Shown; defaults: PdfObject | undefined };
 
 /** The algorithm of §12.5.5: the box of the appearance, as its matrix turns it, goes into the widget's rectangle. */
-function appearanceIn(file: PdfFile, revision: Revision, { widget, stream: shown, defaults }: Placed): Appearance[] {
+function appearanceIn(file: PdfFile, forms: Forms, { widget, stream: shown, defaults }: Placed): Appearance[] {
   const { stream, ref } = shown;
   const sides = sidesOf(file, widget);
   const box = file.array(stream.dict.get("BBox"))?.map((side) => file.number(side) ?? Number.NaN) ?? [];
@@ -197,27 +206,43 @@ function appearanceIn(file: PdfFile, revision: Revision, { widget, stream: shown
   if (width <= 0 || height <= 0) return [];
   const scale: Matrix = [(to.x1 - to.x0) / width, 0, 0, (to.y1 - to.y0) / height, 0, 0];
   const matrix = multiply(multiply([1, 0, 0, 1, -from.x0, -from.y0], scale), [1, 0, 0, 1, to.x0, to.y0]);
-  return [{ form: formOf(revision, { widget, stream, ref, defaults }), matrix }];
+  return [{ form: forms.of({ widget, stream, ref, defaults }), matrix }];
 }
 
-/** The stream as a form; written anew where it lacks what makes it one. */
-function formOf(
-  revision: Revision,
-  {
-    widget,
-    stream,
-    ref,
-    defaults,
-  }: { widget: PdfDict; stream: PdfStream; ref: PdfObject | undefined; defaults: PdfObject | undefined },
-): PdfRef {
-  const layer = widget.get("OC");
-  const isForm =
-    revision.name(stream.dict.get("Subtype")) === "Form" && stream.dict.has("Resources") && layer === undefined;
-  if (isForm && isRef(ref)) return ref;
-  const form = stream.dict.clone().set("Type", name("XObject")).set("Subtype", name("Form"));
-  if (!form.has("Resources") && defaults !== undefined) form.set("Resources", defaults);
-  if (layer !== undefined) form.set("OC", layer);
-  return revision.add(new PdfStream(form, stream.raw));
+type Forms = {
+  of: (about: {
+    widget: PdfDict;
+    stream: PdfStream;
+    ref: PdfObject | undefined;
+    defaults: PdfObject | undefined;
+  }) => PdfRef;
+};
+
+/** Appearances as forms: each stream as it is, or written anew, once, where it lacks what makes it one. */
+function createForms(revision: Revision): Forms {
+  const written = new Map<PdfStream, Map<string, PdfRef>>();
+  let bytes = 0;
+  return {
+    of({ widget, stream, ref, defaults }) {
+      const layer = widget.get("OC");
+      const isForm =
+        revision.name(stream.dict.get("Subtype")) === "Form" && stream.dict.has("Resources") && layer === undefined;
+      if (isForm && isRef(ref)) return ref;
+      const inLayer = isRef(layer) ? String(layer.num) : "";
+      const before = written.get(stream) ?? new Map<string, PdfRef>();
+      written.set(stream, before);
+      const known = before.get(inLayer);
+      if (known && (layer === undefined || isRef(layer))) return known;
+      bytes += stream.raw.length;
+      if (bytes > MAX_WRITTEN) throw new PdfError("too-complex", "the form has too large appearances");
+      const form = stream.dict.clone().set("Type", name("XObject")).set("Subtype", name("Form"));
+      if (!form.has("Resources") && defaults !== undefined) form.set("Resources", defaults);
+      if (layer !== undefined) form.set("OC", layer);
+      const made = revision.add(new PdfStream(form, stream.raw));
+      before.set(inLayer, made);
+      return made;
+    },
+  };
 }
 
 const isRef = (object: PdfObject | undefined): object is PdfRef => object instanceof PdfRef;
@@ -228,16 +253,14 @@ function valuesWithoutAppearance(
   form: readonly FormProposal[],
   replaced: ReadonlySet<PdfDict>,
 ): Drawing[] {
-  return form.flatMap(({ field, widgets }) =>
+  return form.flatMap(({ field, value, widgets }) =>
     widgets.flatMap((widget): Drawing[] => {
       const box = boxOn(widget.page, widget.bounds);
       const shown = shownAppearance(file, widget.dict) !== null;
       if (!box || shown || replaced.has(widget.dict) || file.dict(widget.dict.get("AP"))?.has("N")) return [];
       if (field.default === true) return [{ kind: "check", ...box }];
-      if (typeof field.default !== "string" && typeof field.default !== "number") return [];
-      const option = field.options?.find(({ value }) => value === field.default);
-      if (field.type === "radio") return [];
-      const text = option?.label ?? String(field.default);
+      if (value === "" || field.type === "radio" || field.type === "checkbox") return [];
+      const text = field.options?.find((option) => option.value === value)?.label ?? value;
       const size = Math.min(11, Math.max(6, 0.7 * box.height));
       return [
         { kind: "text", text, multiline: field.multiline === true, cells: field.cells, padding: 2, size, ...box },

@@ -54,6 +54,8 @@ export function listenToGestures({ view, seen, calls }: Options): Gestures {
 
   const down = (event: PointerEvent) => {
     if (press || event.button !== 0 || !(event.target instanceof Element)) return;
+    // Parts of a layer over the page have gestures of their own.
+    if (event.target.closest("[data-own-pointer]")) return;
     // The scroll bars belong to the view, too.
     if (event.offsetX > view.clientWidth && event.target === view) return;
     const { armed, readOnly } = seen();

@@ -142,7 +142,7 @@ export function readDraft(owner: string, version: TemplateVersion): Draft {
     const kept = sessionStorage.getItem(place(owner, version.template));
     const draft = kept === null ? undefined : Draft.safeParse(JSON.parse(kept)).data;
     if (draft === undefined) return emptyDraft(version);
-    const fitting = draft.templateVersion === version.version ? draft : adapt(draft, version);
+    const fitting = draft.templateVersion === (version.version ?? 0) ? draft : adapt(draft, version);
     // Nobody has typed a number into it yet.
     return isTouched(fitting, version) ? fitting : { ...fitting, decimal: usualDecimal() };
   } catch {

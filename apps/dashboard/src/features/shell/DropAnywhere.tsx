@@ -4,7 +4,7 @@ import { pdf } from "../../../../../server/kernel/wire.ts";
 import { translator } from "../../../../shared/i18n.ts";
 import { notify } from "../../../../shared/ui/kit/notify.tsx";
 import { useCan } from "../../session.tsx";
-import { drop } from "../send/document/dropped.ts";
+import { drop, takeDropped } from "../send/document/dropped.ts";
 
 const t = translator("shell");
 
@@ -51,9 +51,11 @@ export function DropAnywhere() {
         notify({ message: t("drop.notPdf", { name: file.name }), tone: "bad" });
         return;
       }
-      // Before the page is there that takes it: a question about unsaved work may keep the person here.
       drop(file);
-      void navigate({ to: "/send", search: {} });
+      void navigate({ to: "/send", search: {} }).then(() => {
+        // A question about unsaved work may have kept the person where they were: then nothing is to be sent later.
+        if (window.location.pathname !== "/send") takeDropped();
+      });
     };
     window.addEventListener("dragenter", entered);
     window.addEventListener("dragleave", left);

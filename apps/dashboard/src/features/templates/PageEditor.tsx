@@ -48,6 +48,8 @@ export function PageEditor(props: Props) {
     queryKey: props.document.key,
     queryFn: ({ signal }) => props.document.load(signal),
     staleTime: Number.POSITIVE_INFINITY,
+    // As long as somebody works on it, also on another part of the page.
+    gcTime: 3_600_000,
   });
   const pages = usePages(document.data?.bytes ?? null);
   const { sizes } = pages;

@@ -8,12 +8,18 @@ import type { Edit } from "./editing.ts";
 import type { Draft } from "./model.ts";
 import { takeProposals, takesForm } from "./proposals.ts";
 
-type Props = { template: string; draft: Draft; edit: Edit };
+type Props = {
+  template: string;
+  draft: Draft;
+  edit: Edit;
+  /** The roles are chosen elsewhere. */
+  ownRoles?: boolean;
+};
 
 const place = (file: string) => `signet.proposals.${file}`;
 
 /** Offers the fields that the document asks for, once for each file, and says what becomes of the PDF's own form. */
-export function Proposals({ template, draft, edit }: Props) {
+export function Proposals({ template, draft, edit, ownRoles = false }: Props) {
   const t = translator("templates");
   const { file } = draft;
   const [answered, setAnswered] = useState<string | null>(null);
@@ -42,7 +48,7 @@ export function Proposals({ template, draft, edit }: Props) {
             size="compact-sm"
             onClick={() => {
               answer();
-              edit((now) => takeProposals(now, data));
+              edit((now) => takeProposals(now, data, { ownRoles }));
             }}
           >
             {t("proposals.take", { count: open })}

@@ -49,7 +49,7 @@ export function FieldsPart({ template, kept }: Props) {
           </span>
           <ProblemsMenu onSelect={(id) => setSelected([id])} />
         </div>
-        <Proposals template={template} draft={draft} edit={store.edit} />
+        <Proposals template={template} draft={draft} edit={store.edit} ownRoles />
         <PageEditor
           document={{ key: [getTemplateDocument.id, template, draft.file], load: (signal) => load(template, signal) }}
           draft={draft}

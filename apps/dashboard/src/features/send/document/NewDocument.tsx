@@ -14,7 +14,11 @@ export function NewDocument({ onMade }: { onMade: (template: string) => void }) 
   const [file, setFile] = useState<File | null>(null);
   const [error, setError] = useState<unknown>(null);
   const busy = step !== null;
+  const running = useRef(false);
   const begin = async (chosen: File) => {
+    // One at a time: another file that is dropped meanwhile is another document.
+    if (running.current) return;
+    running.current = true;
     setFile(chosen);
     setError(null);
     try {
@@ -26,6 +30,8 @@ export function NewDocument({ onMade }: { onMade: (template: string) => void }) 
       onMade(await make(name, chosen, { roles: [`${t("document.signer")} 1`], listed: false, propose: true }));
     } catch (reason) {
       setError(reason);
+    } finally {
+      running.current = false;
     }
   };
   const latest = useRef(begin);

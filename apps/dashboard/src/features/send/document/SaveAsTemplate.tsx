@@ -3,6 +3,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
 import {
+  getTemplate,
   getTemplateVersion,
   listTemplates,
   publishTemplate,
@@ -43,7 +44,9 @@ export function SaveAsTemplate({ template: id, name: first }: { template: string
       };
       await callEndpoint(saveTemplateDraft, { params: { id }, body });
       await callEndpoint(publishTemplate, { params: { id } });
-      await queries.invalidateQueries({ queryKey: [listTemplates.id] });
+      for (const { id: stale } of [listTemplates, getTemplate, getTemplateVersion]) {
+        void queries.invalidateQueries({ queryKey: [stale] });
+      }
       setSaved(true);
     } catch (reason) {
       setError(reason);

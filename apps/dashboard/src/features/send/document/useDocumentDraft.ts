@@ -1,24 +1,25 @@
 import { useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
 import {
+  getTemplateVersion,
   publishTemplate,
   saveTemplateDraft,
   type Template,
   type TemplateVersion,
 } from "../../../../../../server/features/templates/contract.ts";
-import { callEndpoint, NoAnswer } from "../../../../../shared/api/client.ts";
+import { callEndpoint, NoAnswer, ProblemResponse } from "../../../../../shared/api/client.ts";
 import { createDraftStore } from "../../templates/draft-store.ts";
 import { type Draft, draftOf } from "../../templates/model.ts";
 
 /**
  * The document as the service keeps it: its fields are edited and saved like those of a template, and a version of it is
  * published when it is reviewed.
- * @param first the draft, or the version that was published last
+ * @param first the draft as the service has it now
  */
 export function useDocumentDraft(template: Template, first: TemplateVersion) {
   const { id } = template;
-  const isDraft = useRef(first.version === null);
+  const isDraft = useRef(true);
   const hash = useRef(first.contentHash);
-  const published = useRef(first.version === null ? null : first);
+  const published = useRef<TemplateVersion | null>(null);
   const publishing = useRef<Promise<TemplateVersion> | null>(null);
   const key = useRef<string | null>(null);
   const [store] = useState(() =>
@@ -85,4 +86,19 @@ function overlay(name: string, version: TemplateVersion): Draft {
   const draft = draftOf(name, version);
   if (draft === null) throw new Error("a document that is no template has an uploaded PDF");
   return draft;
+}
+
+/**
+ * The draft, as the service has it at this moment. Where the last review has published it, it is begun anew: the pages are then the
+ * upload again, without what publishing drew on them.
+ */
+export async function newestDraft(id: string, signal: AbortSignal): Promise<TemplateVersion> {
+  try {
+    return await callEndpoint(getTemplateVersion, { params: { id, version: "draft" }, signal });
+  } catch (reason) {
+    if (!(reason instanceof ProblemResponse && reason.problem.status === 404)) throw reason;
+    const latest = await callEndpoint(getTemplateVersion, { params: { id, version: "latest" }, signal });
+    const { content, roles, variables, settings } = latest;
+    return await callEndpoint(saveTemplateDraft, { params: { id }, body: { content, roles, variables, settings } });
+  }
 }

@@ -77,6 +77,7 @@ function OptionBox({ box, name, scale, active, onMove }: BoxProps) {
     <button
       type="button"
       className="option-box-shown"
+      data-own-pointer=""
       style={style}
       aria-label={translator("templates")("props.optionPlaced", { value: name })}
       title={name}

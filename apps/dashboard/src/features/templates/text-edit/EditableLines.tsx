@@ -74,6 +74,7 @@ function Lines({ page, scale, source, draft }: Props) {
             // biome-ignore lint/suspicious/noArrayIndexKey: the lines of a page never change
             key={index}
             className="text-line"
+            data-own-pointer=""
             data-line={index}
             data-changed={present !== undefined || undefined}
             style={place}
@@ -203,6 +204,7 @@ function LineEditor({
     // biome-ignore lint/a11y/noStaticElementInteractions: it only notices that the focus leaves the editor
     <div
       className="line-editor"
+      data-own-pointer=""
       style={{ left: line.x * scale - 3, top: (line.baseline - line.ascent) * scale - 3 }}
       onBlur={leave}
     >
