@@ -59,7 +59,10 @@ test("what is there already is not taken twice, and never more than a template c
 
 test("the form is replaced as soon as one of its fields is taken", () => {
   const found = proposed(["a", "Buyer", "form"], ["b", "Buyer", "line"]);
-  expect(takesForm(draft(["Buyer"], [{ id: "b", type: "initials", role: "Buyer" }]), found)).toBe(false);
+  const beside = { id: "b", type: "initials", role: "Buyer", y: 200 };
+  expect(takesForm(draft(["Buyer"], [beside]), found)).toBe(false);
+  // One that lies on a field of the form replaces it, too, as when it is published.
+  expect(takesForm(draft(["Buyer"], [{ ...beside, y: 15 }]), found)).toBe(true);
   expect(takesForm(takeProposals(draft(["Buyer"]), found), found)).toBe(true);
 });
 

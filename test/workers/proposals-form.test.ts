@@ -127,7 +127,7 @@ describe("form fields", () => {
         .addToPage(page, { x: 50, y: 700 - 40 * index, width: 100, height: 20 });
     const pdf = await doc.save();
     const ids = formOf(pdf).map(({ id }) => id);
-    expect(ids).toEqual(["name", "name-2", "text", "text-2", `x${"y".repeat(63)}`, `x${"y".repeat(61)}-2`]);
+    expect(ids).toEqual(["name", "name_2", "text", "text_2", `x${"y".repeat(63)}`, `x${"y".repeat(61)}_2`]);
     expect(formOf(pdf).map(({ id }) => id)).toEqual(ids);
   });
 });

@@ -15,6 +15,7 @@ const known = [
   "annotation-in-front",
   "picture-left-out",
   "text-under-whiteout",
+  "tag-left",
   "text-shrunk",
   "text-tiny",
   "text-clipped",
