@@ -12,6 +12,7 @@ const accepted = new Set([
   "OFL-1.1",
   "Unlicense",
   "WTFPL",
+  "Zlib",
 ]);
 
 /** The licences that an SPDX expression names. */
