@@ -19,11 +19,11 @@ async function isWholeAfter(randomKills: number, everyNthTransaction: number): P
 }
 
 test(
-  "nothing is lost or doubled when the process is killed at each boundary of a job, at every 24th commit and at 2 random instants",
+  "nothing is lost or doubled when the process is killed at each boundary of a job, at every 36th commit and at 2 random instants",
   {
     timeout: 600_000,
   },
-  () => isWholeAfter(2, 24),
+  () => isWholeAfter(2, 36),
 );
 
 // Of `npm run test:long`: five minutes.
