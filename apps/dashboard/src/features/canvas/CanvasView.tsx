@@ -23,7 +23,7 @@ type Props = {
   layer: ((page: number, scale: number) => ReactNode) | undefined;
   seen: () => Seen & { armed: boolean; readOnly: boolean };
   calls: Calls;
-  /** An item got the focus by itself. */
+  /** An item took the focus, by Tab for example. */
   onFocus: (id: string) => void;
   /** A palette's button was dropped. */
   onDrop: (type: string, at: { clientX: number; clientY: number }) => void;

@@ -42,7 +42,7 @@ export const PageView = memo(function PageView(props: Props) {
     const draw = async () => {
       const [holder, layer] = [picture.current, text.current];
       if (!holder || !layer) return;
-      // The picture of before stays, stretched, until this one is ready.
+      // The previous picture stays, stretched, until this one is ready.
       const canvas = document.createElement("canvas");
       await pdf.draw({ page, scale, canvas, text: layer, signal: stop.signal });
       if (stop.signal.aborted) return;

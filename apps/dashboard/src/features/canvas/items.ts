@@ -24,7 +24,7 @@ export function chosen(items: Items, ids: readonly string[]): OverlayItem[] {
   return ids.flatMap((id) => byId.get(id) ?? []);
 }
 
-/** The items by their pages; the list of a page is the one of before when nothing on it has changed. */
+/** The items by their pages; a page keeps its list while nothing on it changes. */
 export function byPage(items: Items, before: ReadonlyMap<number, Items>): Map<number, Items> {
   const pages = new Map<number, OverlayItem[]>();
   for (const item of inReadingOrder(items)) {

@@ -21,7 +21,7 @@ export function createPrinted(pdf: OpenPdf | null, sizeOf: SizeOf): Printed {
         const marked = (lines: typeof rules, kind: "rule" | "baseline") => lines.map((line) => ({ ...line, kind }));
         known.set(page, [...linesOfPage(size, text), ...marked(rules, "rule"), ...marked(baselines, "baseline")]);
       })
-      // Fields can be placed without: a page that cannot be read says so where it is drawn.
+      // Fields can be placed without these lines; a page that cannot be read fails visibly where it is drawn.
       .catch((error: unknown) => console.error(error));
     return usual;
   };

@@ -36,7 +36,7 @@ export function usePages(bytes: Uint8Array | null): Pages {
       const known = knownSizes(pdf, first, setSizes, stop.signal);
       setSizes(known.all());
       setFailure(null);
-      // The document of before is shown until this one is there.
+      // The previous document is shown until this one is there.
       setOpen({ pdf, known });
       // By then nothing is drawn from it any more.
       if (before) setTimeout(() => before.close());

@@ -7,7 +7,7 @@ import type { SnapKind } from "./snap.ts";
 
 type Translate = ReturnType<typeof translator<"templates">>;
 
-/** How many colours there are for roles; a name always stands beside the colour. */
+/** How many colours there are for roles; a name is always shown with the colour. */
 const colors = 6;
 export const roleColor = (roles: readonly string[], role: string) => String(Math.max(0, roles.indexOf(role)) % colors);
 

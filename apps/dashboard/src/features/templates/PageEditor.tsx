@@ -23,7 +23,7 @@ type Props = {
   rendered: boolean;
   selected: readonly string[];
   onSelect: (ids: readonly string[]) => void;
-  /** What stands beside the pages. @param fields what can be placed, what was, and the properties of what is chosen */
+  /** What is shown beside the pages. @param fields what can be placed, what was, and the properties of what is chosen */
   panel: (fields: ReactNode) => ReactNode;
   /** Which part of the panel is shown, for the look of the page. */
   tab?: string;
