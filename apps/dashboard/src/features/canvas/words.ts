@@ -38,7 +38,7 @@ export function subject(t: Translate, items: Items): string {
   return role === null ? name : t("canvas.fieldFor", { name, role });
 }
 
-/** What is said after items were moved. @param snapped what they fell into line with */
+/** Announces a move. @param snapped what the items were aligned with by snapping */
 export function sayMoved(t: Translate, items: Items, snapped: readonly SnapKind[] = []): string {
   const [first] = items;
   if (!first) return "";

@@ -51,7 +51,7 @@ function placeOf([first, second, third]: readonly string[], draft: Draft): Place
 /**
  * What keeps the draft from being published, found as the service finds it.
  * @param pages of the document; none while they are not known, then nothing is said about places on them
- * @param words what is said of a picture that is still to be chosen
+ * @param words the message for a picture that has not been chosen yet
  */
 export function problemsOf(draft: Draft, pages: readonly PageSize[], words: { noPicture: string }): Explained[] {
   const known = pages.length > 0;

@@ -29,7 +29,7 @@ export function problemText(sentence: string): string {
   return opened.get(language)?.inLanguage(language, sentence) ?? sentence;
 }
 
-/** Loads the words for `problemText`, and draws anew what is said with them. English needs none. */
+/** Loads the translations that `problemText` uses, then re-renders. English needs none. */
 export function useProblemWords(): void {
   const language = pageLanguage();
   useQuery({

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { store, stored } from "../../../../shared/storage.ts";
 
-/** What was last filled in to try a template, by variable: kept in this browser, for each template by itself. */
+/** The sample data last used in a preview, by variable: kept in this browser, separately for each template. */
 
 const Samples = z.record(z.string(), z.string());
 const keyOf = (template: string) => `signet.samples.${template}`;

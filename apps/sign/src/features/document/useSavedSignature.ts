@@ -10,7 +10,7 @@ export function useSavedSignature({ recipient }: SigningView): SignatureInput | 
   const { data } = useQuery({
     queryKey: [getSavedSignature.id, recipient.email],
     queryFn: async ({ signal }) => {
-      // Somebody else may be signed in by now.
+      // Another member may be signed in to the dashboard now.
       const { user } = await callEndpoint(getSession, { signal });
       if (user.email.toLowerCase() !== recipient.email.toLowerCase()) return null;
       return await callEndpoint(getSavedSignature, { signal });
